@@ -49,10 +49,11 @@ run: $(VENV)/.installed ## the main job on embedded data: error against beta, in
 
 test: lint typecheck unit ## all checks: lint, types, tests
 
-lint: $(VENV)/.installed-dev ## ruff, the import contract, and how large the program is
+lint: $(VENV)/.installed-dev ## ruff, the import contract, public docstrings, and the program's size
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python benchmarks/docstrings.py
 	$(BIN)/python benchmarks/size.py
 
 typecheck: $(VENV)/.installed-dev ## mypy, strict

@@ -1,8 +1,7 @@
-"""What a notebook uses: run a spec, and have its trials, summary, figure and comparison as objects.
+"""The Python interface: run a spec, and get its trials, summary, figure and comparison as objects.
 
-A spec's data may be arrays and its pieces estimator objects, a notebook's own classes among them.
-
-The command line calls the same functions underneath.
+The data of a spec may be arrays, and its components estimator objects, including classes that a
+notebook defines. The command line calls the same functions.
 """
 
 from __future__ import annotations
@@ -45,62 +44,64 @@ def run(
     progress: Progress | None = None,
     trust: bool = False,
 ) -> Results:
-    """Run a spec, or what is left to do of it, and return its results.
+    """Run or resume a spec and return its results.
 
     Parameters
     ----------
     spec : str, Path, mapping or Spec
-        A spec's path or shipped name, or its keys as a dictionary, as in YAML. In a dictionary
-        ``dataset`` may also be ``(X, y)`` or a `Dataset` (see `make_dataset`), and an item of
-        ``reducers``, ``classifiers``, ``measures`` and ``preprocess``, or its ``name``, an
-        estimator object or its class.
+        A spec's path or shipped name, or its keys as a dictionary, as in YAML. In a dictionary,
+        ``dataset`` may also be ``(X, y)`` or a `Dataset` (see `make_dataset`). An item of
+        ``reducers``, ``classifiers``, ``measures`` and ``preprocess``, or its ``name``, may also be
+        an estimator object or a class.
     out : str or Path
-        The folder in which the result folder, called as the spec, is made.
+        The folder in which the result folder is made; the spec's name is its name.
     name : str, optional
-        The name of a spec that is given as a dictionary; its data set and reducers make one
-        otherwise.
+        The name of a spec that is given as a dictionary. Default: a name made from its data set
+        and reducers.
     overrides : sequence of str
         Settings to override, such as ``"reducer.beta=0.1"``.
     repeats : int, optional
-        The number of random splits, in place of the spec's.
+        The number of random splits, instead of the spec's.
     jobs : int
         Number of processes; each uses one thread.
     timeout : float, optional
-        Seconds that a trial may take.
+        Time limit of a trial, in seconds.
     memory_limit : int, optional
         Bytes of address space that each process may use.
     redo : str or sequence of str
-        Which existing rows are replaced: ``"failed"`` ones, those that ``"changed"`` (of another
-        version of the spec, the data or the code), those of named reducers, classifiers or
-        measures, or ``"all"``. Replaced rows are kept in the subfolder ``previous``.
+        Which existing rows to replace: ``"failed"`` rows, ``"changed"`` rows (from another version
+        of the spec, the data or the code), the rows of named reducers, classifiers or measures, or
+        ``"all"``. Replaced rows are kept in the subfolder ``previous``.
     sources : Sources, optional
-        Where to look for the data; the environment decides if not given.
+        Where to look for the data. Default: the environment variables decide.
     progress : Progress, optional
-        What gets told how it goes; lines on standard error, or a bar in a terminal, if not given.
+        Receives the progress. Default: a bar in a terminal, else lines on standard error.
     trust : bool
-        Run code that the spec names by its file or module, with all that you may do.
+        Run code that the spec names by its file or module, with your permissions.
 
     Returns
     -------
     Results
+        The results in the run's folder.
 
     Raises
     ------
     InputError
-        If the spec is wrong or the folder can't be used.
+        If the spec is not valid or the folder cannot be used.
     DataUnavailableError
-        If the data can't be had.
+        If the data are neither available nor downloadable.
 
     Notes
     -----
-    Arrays are known by a hash of their content, so the same call resumes or repeats nothing, and
-    one with other arrays is refused where it would add to the old rows. An object becomes the name
-    of its class, in the registry or where it is imported from, with its parameters, and its rows
-    are those of a spec that names it so. A class of the notebook itself is known by a hash of its
-    source and of what it uses of the notebook, or by its attribute ``version``; so is an object
-    with parameters that YAML can't hold, such as a pipeline, which has no columns for them in the
-    table. It is copied to the processes that run it, and `trust` is not needed: the code is in this
-    program already.
+    A hash of their content identifies arrays. The same call therefore resumes an interrupted run
+    and repeats no finished trial; a call with other arrays raises an error instead of mixing its
+    rows with the old ones. An estimator object is replaced by the name of its class (its registered
+    name, or its module and name) and its parameters; a spec that names it this way has the same
+    rows. A class that the notebook defines is identified by a hash of its source and of the
+    notebook's objects that it uses, or by its attribute ``version``. The same holds for an object
+    with parameters that YAML cannot store, such as a pipeline; its parameters have no columns in
+    the table. Such a class is copied to the worker processes. It does not need `trust`, since its
+    code already runs in this program.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def run(
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """The results in a run's folder, read when they are first asked for.
+    """The results in a run's folder, read on first use.
 
     Parameters
     ----------
@@ -171,17 +172,17 @@ class Results:
 
     @cached_property
     def trials(self) -> pd.DataFrame:
-        """The methods' trials, a row each: ``trials.csv``, see `ddr_cli.engine.read_trials`."""
+        """The trials of the methods, one per row: ``trials.csv`` as a table."""
         from ddr_cli.engine import read_trials
 
         return read_trials(self.folder)
 
     @cached_property
     def controls(self) -> pd.DataFrame:
-        """The controls' trials, a row each: ``controls.csv``.
+        """The trials of the controls, one per row: ``controls.csv`` as a table.
 
-        They have the columns of `trials`. ``control`` is ``shuffled_labels``, or ``full_features``
-        for the strong classifier on all features.
+        It has the columns of `trials`. ``control`` is ``shuffled_labels``, or ``full_features`` for
+        the strong classifier on all features.
         """
         from ddr_cli.engine import read_trials
 
@@ -189,25 +190,55 @@ class Results:
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """One row per method, setting, family of splits and metric.
+        """Means, standard deviations and intervals; rates are in 0..1.
 
-        Mean, standard deviation and intervals; rates are in 0..1.
+        It has one row per method, setting, family of splits and metric.
         """
         return self._summary.rows
 
     def figure(self) -> Figure:
-        """Return the run's figure, as ``figure.png`` shows it."""
+        """Return the run's figure, as in ``figure.png``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from ddr_cli.figures import draw
         from ddr_cli.papers.figure_notes import notes_on
 
         return draw(self._summary, notes_on(self._summary))
 
     def compare(self, *others: Results | str | Path, **options: Any) -> Comparison:
-        """Compare the methods of this run, or of this and others; see `compare`."""
+        """Compare the methods of this run, or of this and other runs.
+
+        Parameters
+        ----------
+        *others : Results, str or Path
+            Other runs, or their folders.
+        **options
+            As for `ddr_cli.compare`.
+
+        Returns
+        -------
+        Comparison
+            Tables of the methods, their differences and all pairs.
+
+        Raises
+        ------
+        InputError
+            As for `ddr_cli.compare`.
+        """
         return compare(self, *others, **options)
 
     def write(self) -> list[Path]:
-        """Write ``summary.csv``, ``figure.svg`` and ``figure.png`` into the folder."""
+        """Write ``summary.csv``, ``figure.svg`` and ``figure.png`` into the folder.
+
+        Returns
+        -------
+        list of Path
+            The files.
+        """
         from ddr_cli.papers.figure_notes import notes_on
         from ddr_cli.report import write_run
 
@@ -220,14 +251,34 @@ class Results:
         return summary_of(self.folder)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the table that `ddr run` prints."""
+        """Return the table that `ddr run` prints, as HTML for notebooks."""
         from ddr_cli.report import run_table
 
         return run_table(self._summary).html()
 
 
 def compare(*runs: Results | str | Path, **options: Any) -> Comparison:
-    """Compare the methods of one or more runs; see `ddr_cli.comparison.compare.compare`."""
+    """Compare the methods of one or more runs on the same splits.
+
+    Parameters
+    ----------
+    *runs : Results, str or Path
+        Runs, or their folders.
+    **options
+        As for `ddr_cli.comparison.compare.compare`: ``metric``, ``against``, ``methods``,
+        ``classifier``, ``at`` and ``equivalence``.
+
+    Returns
+    -------
+    Comparison
+        Tables of the methods, their differences and all pairs.
+
+    Raises
+    ------
+    InputError
+        If no run is given, a folder holds no run, the runs have too little in common, or a name is
+        unknown.
+    """
     from ddr_cli.comparison import compare as comparison
     from ddr_cli.report.comparison_tables import ShownComparison
 
@@ -240,22 +291,27 @@ def compare(*runs: Results | str | Path, **options: Any) -> Comparison:
 def leaderboard(
     suite: str | Path = "lite", *, out: str | Path = "results", **options: Any
 ) -> Board:
-    """Return the leaderboard of a suite's rows.
+    """Return the leaderboard of a suite.
 
     Parameters
     ----------
     suite : str or Path
         A suite's path or shipped name.
     out : str or Path
-        The folder in which ``suite_<name>`` holds its rows.
+        The folder that contains ``suite_<name>`` with the suite's results.
     **options
-        Of `ddr_cli.suite.leaderboard.leaderboard`: ``classifier``, ``metric``, ``tuned``,
+        As for `ddr_cli.suite.leaderboard.leaderboard`: ``classifier``, ``metric``, ``tuned``,
         ``track``, ``datasets``.
 
     Returns
     -------
     Leaderboard
-        Its `table` has a row per method.
+        Its `table` has one row per method.
+
+    Raises
+    ------
+    InputError
+        If there is no such suite, or it has no results for the options.
     """
     from ddr_cli.suite.definition import INDUCTIVE, load_suite
     from ddr_cli.suite.leaderboard import leaderboard
@@ -281,9 +337,9 @@ def join_suite(
     tuned: bool = True,
     trust: bool = False,
 ) -> Board:
-    """Run a method on the splits that a suite's methods have ended on; return its leaderboard.
+    """Run a method on the splits that all methods of a suite completed; return the leaderboard.
 
-    What is there already is not run again.
+    Finished trials are not repeated.
 
     Parameters
     ----------
@@ -292,24 +348,29 @@ def join_suite(
     suite : str or Path
         A suite's path or shipped name.
     out : str or Path
-        The folder of the suite's results; the method's go beside them.
+        The folder of the suite's results, in which the method's results are written too.
     datasets : sequence of str
-        Data sets or groups; all, if none are given.
+        Data sets or groups of data sets. Default: all.
     hours : float, optional
         A budget of CPU hours.
     jobs : int
         Number of processes.
     classifier, metric : str, optional
-        What to compare by; the first of the suite, if not given.
+        The classifier and metric of the comparison. Default: the suite's first.
     tuned : bool
-        Compare methods tuned, not at their defaults.
+        Compare tuned methods, instead of methods at their defaults.
     trust : bool
-        Run code that is named by its file or module, with all that you may do.
+        Run code that `method` names by its file or module, with your permissions.
 
     Returns
     -------
     Leaderboard
-        Its `table` has a row per method, of which `method` is one.
+        Its `table` has one row per method, including `method`.
+
+    Raises
+    ------
+    InputError
+        If there is no such suite or method, or the suite has no results yet.
     """
     from ddr_cli.core.own_code import trusting
     from ddr_cli.engine import RunSettings

@@ -321,9 +321,9 @@ def test_what_a_class_is_made_with_is_part_of_it():
     [
         ([["a"], ["b"]], [0, 1], "table of numbers"),
         ([[1.0], [2.0]], [0, 1, 2], "2 rows but 3 labels"),
-        ([1.0, 2.0], [0, 1], "row for each sample"),
+        ([1.0, 2.0], [0, 1], "one row per sample"),
         ([[1.0], [2.0]], [0, None], "y has missing values"),
-        ([[1.0], [2.0]], [[0], [1]], "class for each row"),
+        ([[1.0], [2.0]], [[0], [1]], "one class per row"),
     ],
 )
 def test_arrays_that_are_no_data_set_are_refused(X, y, says):

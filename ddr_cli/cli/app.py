@@ -91,10 +91,11 @@ def root(
     """Reproduce and extend benchmarks of supervised dimensionality reduction.
 
     A YAML spec names a data set, reducers, classifiers and a sweep; `ddr run` runs its repeated
-    random splits and writes tables and figures; `ddr report` sets them beside the papers' numbers.
+    random splits and writes tables and figures; `ddr report` compares the
+    results with the papers' numbers.
 
-    Exit codes: 0 done, 1 some trials failed or a check said no, 2 wrong input, 3 data can't be
-    had, 130 interrupted.
+    Exit codes: 0 success, 1 some trials or a check failed, 2 wrong input, 3 data not available,
+    130 interrupted.
     """
     if debug:
         os.environ["DDR_DEBUG"] = "1"
@@ -102,8 +103,8 @@ def root(
         Path.cwd()
     except FileNotFoundError:
         raise InputError(
-            "The folder that you are in no longer exists; change to one that does (cd), then run "
-            "the same command."
+            "The current folder no longer exists; change to another folder (cd), then run the same "
+            "command."
         ) from None
 
 

@@ -32,9 +32,10 @@ def check(
     trust: Trust = False,
     sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
 ) -> None:
-    """Check in seconds what a run relies on: shapes, determinism, unlabelled samples and so on.
+    """Check in seconds that a method meets the requirements of a run, such as determinism.
 
-    For each failure, its meaning for a run is printed. The exit code is 1 if anything fails.
+    For each failed check, the command prints the consequence for a run. The exit code is 1 if a
+    check fails.
     """
     from ddr_cli.core.yaml_loader import parse_value
     from ddr_cli.engine.contracts import check_piece

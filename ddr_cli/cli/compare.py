@@ -35,7 +35,7 @@ def compare(
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            "--methods", metavar="A,B", help="Compare these methods alone. May be repeated."
+            "--methods", metavar="A,B", help="Compare only these methods. May be repeated."
         ),
     ] = None,
     classifier: Annotated[
@@ -43,7 +43,8 @@ def compare(
         typer.Option(
             "--classifier",
             metavar="NAME",
-            help="The only classifier, by its name or label (default: the first setting of each).",
+            help="Use only this classifier, by its name or label (default: the first setting of "
+            "each).",
         ),
     ] = None,
     at: Annotated[
@@ -51,14 +52,15 @@ def compare(
         typer.Option(
             "--at",
             metavar="NAME=VALUE",
-            help="Take this setting instead of each method's best, such as n_components=10. May "
-            "be repeated.",
+            help="Use this setting instead of each method's best, such as n_components=10. May be "
+            "repeated.",
         ),
     ] = None,
     equivalence: Annotated[
         float,
         typer.Option(
-            "--equivalence", help="The largest difference that counts as equal; 0.01 is one point."
+            "--equivalence",
+            help="Largest difference that counts as equal; 0.01 is one percentage point.",
         ),
     ] = 0.01,
     as_json: AsJson = False,
@@ -74,10 +76,11 @@ def compare(
 ) -> None:
     """Compare methods: corrected differences on the same splits, and pairs across data sets.
 
-    What is said of two methods never depends on which others are compared; only p-values after
-    Holm's correction, which stand beside the plain ones, depend on how many comparisons are made.
-    Methods that saw the test points, unlabelled, have tables of their own. Swept methods are
-    compared at their best setting, which favours methods with larger grids, or at that of --at.
+    The comparison of two methods does not depend on the other methods, except for the p-values
+    after Holm's correction, which depend on the number of comparisons and are shown next to the
+    uncorrected ones. Methods that are fitted to unlabelled test samples have separate tables. Swept
+    methods are compared at their best setting, which favours methods with larger grids, or at the
+    setting of --at.
     """
     from ddr_cli.comparison.compare import compare as compare_runs
     from ddr_cli.core.atomic import atomic_write, clear_messages

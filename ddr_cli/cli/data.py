@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ddr_cli.data.dataset import Dataset
 
 app = typer.Typer(
-    help="Data sets: where they are, getting and checking them, adding your own.",
+    help="Find, download and check data sets; add your own.",
     no_args_is_help=True,
 )
 
@@ -33,7 +33,7 @@ Names = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="NAME...",
-        help="Data sets, or paths of cards of your own.",
+        help="Data sets, or paths of your own cards.",
         autocompletion=completion.datasets,
     ),
 ]
@@ -44,9 +44,9 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
     from ddr_cli.data.cards import card_names, load_card
 
     if everything and names:
-        raise InputError("Name data sets or say --all, not both.")
+        raise InputError("Name data sets or use --all, not both.")
     if not everything and not names:
-        raise InputError("Name a data set, or say --all; 'ddr data status' shows their names.")
+        raise InputError("Name a data set, or use --all; 'ddr data status' shows their names.")
     return [load_card(name) for name in (card_names() if everything else names or ())]
 
 
@@ -61,9 +61,10 @@ def status(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show data sets, all by default: size, licence, where each is found, what is missing.
+    """Show the size, licence and location of data sets (default: all), and missing files.
 
-    With --verify the exit code is 1 if one is not what its card says, and 3 if one is not here.
+    With --verify, the exit code is 1 if a data set does not match its card, and 3 if one is
+    missing.
     """
     import pandas as pd
     from rich.filesize import decimal
@@ -101,8 +102,9 @@ def status(
         lines.append(f"missing of {row['name']}: {', '.join(row['missing'])}{unknown}")
     if absent:
         lines.append(
-            f"'ddr data fetch {absent[0]['name']}' (or --all) downloads; 'ddr data import' takes "
-            "files that you have; DDR_DATA=FOLDER names a folder that holds them."
+            f"'ddr data fetch {absent[0]['name']}' (or --all) downloads the files; 'ddr data "
+            "import' imports files that you have; DDR_DATA=FOLDER names a folder that contains "
+            "them."
         )
     for line in lines:
         typer.echo(in_width(line, indent=2))
@@ -145,7 +147,7 @@ def fetch(
             typer.echo(error.short, err=True)
             failed.append(card.name)
     if failed:
-        what_to_do = advice("NAME", "where the lines above say")
+        what_to_do = advice("NAME", "at the places listed above")
         raise DataUnavailableError(
             "\n".join([f"Unavailable data sets: {', '.join(failed)}.", *what_to_do])
         )
@@ -156,10 +158,12 @@ def import_(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The data set.")],
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="Its files, or folders or archives with them."),
+        typer.Argument(
+            metavar="PATH...", help="Its files, or folders or archives that contain them."
+        ),
     ],
 ) -> None:
-    """Copy a data set's files into the cache, if they are what its card says."""
+    """Copy the files of a data set into the cache if they match its card."""
     from ddr_cli.data.cards import load_card
     from ddr_cli.data.import_files import import_files
 
@@ -180,20 +184,20 @@ def new(
         str,
         typer.Argument(
             metavar="FILE",
-            help="A file or folder; or what the data set is called, with --path; or a card whose "
+            help="A file or folder; or, with --path, a name for the data set; or a card whose "
             "files have changed.",
         ),
     ],
     format_name: Annotated[
         str | None,
-        typer.Option("--format", help="csv, table, npz, mat, libsvm, ...; else it is looked for."),
+        typer.Option("--format", help="csv, table, npz, mat, libsvm, ... (default: detected)."),
     ] = None,
     path: Annotated[
         list[Path] | None, typer.Option("--path", help="A file or folder. May be repeated.")
     ] = None,
     test: Annotated[
         list[Path] | None,
-        typer.Option("--test", help="A file of the test part, if the data set comes split."),
+        typer.Option("--test", help="A file of the test set, if the data set has its own split."),
     ] = None,
     label: Annotated[
         str | None,
@@ -203,14 +207,14 @@ def new(
         str | None,
         typer.Option(
             "--groups",
-            help="The column (or array) of the groups, such as subjects.",
+            help="The column (or array) of groups, such as subjects.",
         ),
     ] = None,
     categorical: Annotated[
         Columns, typer.Option("--categorical", help="A column of text. May be repeated.")
     ] = None,
     ignore: Annotated[
-        Columns, typer.Option("--ignore", help="A column that is not read. May be repeated.")
+        Columns, typer.Option("--ignore", help="A column to ignore. May be repeated.")
     ] = None,
     feature: Annotated[
         Columns, typer.Option("--feature", help="A column of numbers to keep. May be repeated.")
@@ -223,22 +227,22 @@ def new(
         bool | None,
         typer.Option(
             "--unlabelled/--no-unlabelled",
-            help="Rows without a label, or with -1, are training samples of unknown class.",
+            help="Treat rows without a label, or with -1, as unlabelled training samples.",
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take what is proposed.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept all proposals.")] = False,
     option: Annotated[
         list[str] | None,
         typer.Option(
             "--option", metavar="KEY=VALUE", help="An option of the format. May be repeated."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a card that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing card.")] = False,
 ) -> None:
-    """Look at files of your own, and write a card with their counts and fingerprint.
+    """Read your own files and write a card with their counts and fingerprint.
 
-    What the files do not determine is listed, with the flags that answer it; `--yes` takes what is
-    proposed.
+    If the files leave questions open, the command lists them with the options that answer them;
+    `--yes` accepts the proposals.
     """
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card
@@ -297,8 +301,8 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
     if len(dataset.target_names) == 1:
         typer.echo(
-            "All samples are of one class, so no classifier can be fitted: name another column of "
-            "classes with 'ddr data new FILE --label COLUMN --force'."
+            "All samples are of one class, so no classifier can be fitted: choose another column "
+            "of classes with 'ddr data new FILE --label COLUMN --force'."
         )
         return
     from ddr_cli.data.cards import load_card
@@ -308,7 +312,9 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     path = card if card.is_absolute() else f"./{card}"
     typer.echo(f"In a spec next to it: 'dataset: ./{card.name}'.")
     if steps:
-        typer.echo(f"It needs the steps {' and '.join(steps)}: 'preprocess: [{', '.join(steps)}]'.")
+        typer.echo(
+            f"The data need the steps {' and '.join(steps)}: 'preprocess: [{', '.join(steps)}]'."
+        )
     words = "".join(f" --preprocess {step}" for step in steps)
     typer.echo("Next:")
     if not dataset.n_unlabelled:

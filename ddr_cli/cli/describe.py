@@ -23,7 +23,7 @@ def describe(
     name: Annotated[
         str,
         typer.Argument(
-            help="A data set, anything that a spec or a card names (also ./mine.py:MyMethod), a "
+            help="A data set, a component that a spec or card names (also ./mine.py:MyMethod), a "
             "paper, a spec, or the folder of a run.",
             autocompletion=describable,
         ),
@@ -38,9 +38,10 @@ def describe(
 ) -> None:
     """Describe a data set, reducer, classifier, measure, preprocessing step or spec.
 
-    Likewise a metric, a kind of split, a file format, a generator or a paper. What a method's line
-    shows can be pasted into a spec. Of a run's folder, such as results/nmmp_iris, print sentences
-    for the section "Experiments" of a paper, and the BibTeX of the methods and the data set.
+    It also describes metrics, kinds of split, file formats, generators and papers. For a method, it
+    prints a line to paste into a spec. For the folder of a run, such as
+    results/nmmp_iris, it prints sentences for the section "Experiments" of a paper, and the BibTeX
+    of the methods and the data set.
     """
     if (Path(name) / "manifest.json").is_file():
         from ddr_cli.report.experiments import experiments

@@ -17,22 +17,23 @@ if TYPE_CHECKING:
 def embed(
     dataset: Annotated[str, typer.Argument(metavar="DATA", help="A data set, or a card's path.")],
     reducers: Annotated[
-        list[str], typer.Option("--reducer", help="The reducer. Repeated, a panel for each.")
+        list[str],
+        typer.Option("--reducer", help="The reducer; repeat it for one panel per reducer."),
     ],
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="A parameter of the reducer, such as n_components=3, or a spec's setting, such as "
-            "split.train=0.7. Repeatable.",
+            help="A parameter of the reducer, such as n_components=3, or a setting of the spec, "
+            "such as split.train=0.7. May be repeated.",
         ),
     ] = None,
     steps: Annotated[
         list[str] | None,
         typer.Option(
             "--preprocess",
-            help="A step before it, such as standardize or '{name: pca, n_components: 20}'. "
+            help="A preprocessing step, such as standardize or '{name: pca, n_components: 20}'. "
             "May be repeated.",
         ),
     ] = None,
@@ -44,11 +45,11 @@ def embed(
     ] = None,
     trust: Trust = False,
 ) -> None:
-    """Fit reducers to a data set's training set, and draw where they place all samples.
+    """Fit reducers to the training set of a data set and plot the embedding of all samples.
 
-    It runs an ordinary spec of one split, in two dimensions, and keeps nothing but the picture:
-    `ddr embed digits --reducer lfda --set n_neighbors=5`. The error is that of nearest neighbours
-    on the test samples of this one split: a look, not a result.
+    It runs a spec with one split, in two dimensions, and keeps only the picture: `ddr embed digits
+    --reducer lfda --set n_neighbors=5`. The error is that of a nearest-neighbour classifier on the
+    test set of this single split: a first impression, not a result.
     """
     from tempfile import TemporaryDirectory
 
@@ -88,7 +89,7 @@ def _spec(dataset: str, reducers: list[str], settings: list[str], steps: list[st
 
     card = load_card(dataset)
     if card.unlabelled:
-        raise InputError(f"{card.name} has samples without a label, which embed can't draw.")
+        raise InputError(f"{card.name} has samples without a label, which embed cannot draw.")
     # Rows of one group on both sides would make the error too good.
     kind = "grouped" if card.has_groups else "fraction"
     split: dict[str, Any] = {"kind": kind, "train": 0.5, "repeats": 1}

@@ -27,10 +27,10 @@ def fit(
 ) -> None:
     """Fit a spec's best method to all labelled samples and save it as a scikit-learn pipeline.
 
-    The spec's run tells which method is best: by the inner scores if the spec tunes, which no test
-    sample has a say in; otherwise by the mean over the test sets, which makes that mean too good
-    for it. --reducer and --classifier choose by hand; a spec with one method needs no run. The file
-    holds no pickle; the lines that load it are printed.
+    The spec's run determines the best method. If the spec tunes, the inner scores decide, which use
+    no test samples. Otherwise the mean over the test sets decides, and the mean of the chosen
+    method is then optimistic. --reducer and --classifier choose by hand; a spec with one method
+    needs no run. The file contains no pickle; the command prints the lines that load it.
     """
     from ddr_cli.core.atomic import require_folder_of
     from ddr_cli.core.own_code import is_code

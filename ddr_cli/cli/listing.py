@@ -39,12 +39,12 @@ _ABOUT = {
     Kind.reducers: "methods of dimensionality reduction",
     Kind.classifiers: "classifiers that score an embedding",
     Kind.measures: "other scores of an embedding",
-    Kind.metrics: "metrics of a classifier",
+    Kind.metrics: "metrics of classifiers",
     Kind.splits: "ways to split data into training and test set",
     Kind.preprocessors: "preprocessing steps",
-    Kind.formats: "file formats that a card may name",
+    Kind.formats: "file formats of cards",
     Kind.generators: "generators of synthetic data",
-    Kind.papers: "papers that are reproduced",
+    Kind.papers: "reproduced papers",
     Kind.configs: "shipped specs",
     Kind.suites: "shipped suites",
 }
@@ -120,9 +120,9 @@ def list_names(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List the data sets, shipped specs and suites, or what a spec or a card may name.
+    """List data sets, shipped specs and suites, or the components of specs and cards.
 
-    Without KIND, the kinds are listed.
+    Without KIND, the command lists the kinds.
     """
     rows = list(_names_and_summaries(_kind(kind)) if kind else _ABOUT.items())
     if as_json:

@@ -10,7 +10,7 @@ import typer
 from ddr_cli.cli.options import ClassifierNames, DatasetName, Force, ReducerNames, Trust, allowed
 from ddr_cli.core.errors import InputError
 
-app = typer.Typer(help="Begin a method or a spec of your own.", no_args_is_help=True)
+app = typer.Typer(help="Create a file for your own method or spec.", no_args_is_help=True)
 
 
 @app.command("method")
@@ -18,7 +18,7 @@ def method(
     name: Annotated[str, typer.Argument(help="The file's name without .py, such as my_method.")],
     force: Force = False,
 ) -> None:
-    """Write a method of about 40 lines that works as it stands, and a test of it."""
+    """Write a working method of about 40 lines, and a test of it."""
     from ddr_cli.spec.new import write_method
 
     code, test, called = write_method(name, force=force)
@@ -42,14 +42,14 @@ def spec(
         ),
     ] = None,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Tune each method inside every training part.")
+        bool, typer.Option("--tune", help="Tune each method within every training set.")
     ] = False,
     trust: Trust = False,
     force: Force = False,
 ) -> None:
-    """Write a commented spec that is ready to run, and the schema by which editors check it.
+    """Write a commented spec that is ready to run, and the schema with which editors check it.
 
-    At a terminal, what isn't given is asked for.
+    In a terminal, the command asks for missing options.
     """
     from ddr_cli.spec.new import write_spec
 

@@ -35,7 +35,7 @@ SpecName = Annotated[
     str,
     typer.Argument(
         metavar="SPEC",
-        help="A spec's path, or the name of a shipped one.",
+        help="Path of a spec, or the name of a shipped spec.",
         autocompletion=completion.specs,
     ),
 ]
@@ -43,7 +43,7 @@ DatasetName = Annotated[
     str | None,
     typer.Option(
         "--dataset",
-        help="A data set's name, or the path of a card.",
+        help="Name of a data set, or the path of a card.",
         autocompletion=completion.datasets,
     ),
 ]
@@ -59,7 +59,7 @@ ClassifierNames = Annotated[
     list[str] | None,
     typer.Option(
         "--classifier",
-        help=f"A classifier, also sklearn.svm:SVC ({DEFAULT_CLASSIFIER} if not given). May be "
+        help=f"A classifier, also sklearn.svm:SVC ({DEFAULT_CLASSIFIER} by default). May be "
         "repeated.",
         autocompletion=completion.classifiers,
     ),
@@ -68,7 +68,7 @@ SpecNames = Annotated[
     list[str],
     typer.Argument(
         metavar="SPEC...",
-        help="Paths of specs, or names of shipped ones.",
+        help="Paths of specs, or names of shipped specs.",
         autocompletion=completion.specs,
     ),
 ]
@@ -84,19 +84,20 @@ Repeats = Annotated[
     int | None, typer.Option("--repeats", min=1, help="Number of random splits (split.repeats).")
 ]
 Out = Annotated[
-    Path, typer.Option("--out", help="The folder in which <spec name>/ is made.", file_okay=False)
+    Path,
+    typer.Option("--out", help="The folder in which <spec name>/ is created.", file_okay=False),
 ]
 DataDir = Annotated[
     list[Path] | None,
     typer.Option(
-        "--data-dir", help="A folder that holds data sets (before DDR_DATA). May be repeated."
+        "--data-dir", help="Folder with data sets, searched before DDR_DATA. May be repeated."
     ),
 ]
 Trust = Annotated[
     bool,
     typer.Option("--trust", help="Run code that a spec names by its file or module."),
 ]
-Offline = Annotated[bool, typer.Option("--offline", help="Never download anything.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Do not download anything.")]
 Jobs = Annotated[
     int,
     typer.Option("--jobs", "-j", help="Number of worker processes, one core each; -1: all cores."),
@@ -118,8 +119,9 @@ RedoWords = Annotated[
     typer.Option(
         "--redo",
         metavar="failed|changed|NAME|all",
-        help="Replace existing rows: those that failed, those of another version of the spec, the "
-        "data or the code, those of a reducer, classifier or measure, or all. Replaced rows are "
+        help="Replace existing rows: failed rows, rows from another version of the spec, the data "
+        "or the code (changed), rows of a reducer, classifier or measure, or all. Replaced rows "
+        "are "
         "kept in <folder>/previous/, except failed ones. May be repeated.",
     ),
 ]
@@ -205,8 +207,8 @@ Sandbox = Annotated[
     typer.Option(
         "--sandbox",
         callback=_sandboxed,
-        help="Run code that is not ddr's in bubblewrap: without network, data, results and other "
-        "processes.",
+        help="Run code that is not part of ddr in bubblewrap, without access to network, data, "
+        "results and other processes.",
     ),
 ]
 
@@ -224,7 +226,7 @@ def allowed(trust: bool, make: Callable[[], Made]) -> Made:
             if not sys.stdin.isatty() or os.environ.get("CI"):
                 raise
             typer.echo(str(error), err=True)
-            if not typer.confirm("Run this code, now and later?", err=True):
+            if not typer.confirm("Run this code now and in the future?", err=True):
                 raise
             own_code.trust(error.source, remember=True)
 
@@ -286,7 +288,7 @@ class RunOptions:
     redo: RedoWords = None
     allow_failed: Annotated[
         bool,
-        typer.Option("--allow-failed", help="Exit with 0 also if some trials have failed."),
+        typer.Option("--allow-failed", help="Exit with 0 even if some trials failed."),
     ] = False
     data_dir: DataDir = None
     offline: Offline = False

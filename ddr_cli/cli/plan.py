@@ -34,9 +34,9 @@ def plan(
     trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a run would do: trials, distinct fits, what is shared, what is done already.
+    """Show the plan of a run: trials, distinct fits, shared work, and trials already done.
 
-    Several specs have a row each; as JSON they are a list, where one is an object.
+    Several specs have one row each. In JSON, one spec is an object and several are a list.
     """
     import json
 

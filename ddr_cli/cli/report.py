@@ -19,31 +19,31 @@ _MOST_OWN_RUNS = 5
 
 def report(
     results: Annotated[
-        Path, typer.Argument(help="The folder that holds the runs' folders.")
+        Path, typer.Argument(help="The folder that contains the run folders.")
     ] = Path("results"),
     paper: Annotated[
         str | None, typer.Option("--paper", metavar="NAME", help="Only this paper, such as ccdr.")
     ] = None,
     format: Annotated[
-        Format, typer.Option("--format", help="Tables in one form, the page, or all of them.")
+        Format, typer.Option("--format", help="The form of the tables, the page, or everything.")
     ] = Format.all,
     full: Annotated[
         bool,
-        typer.Option("--full", help="Print every number and sentence, not only the totals."),
+        typer.Option("--full", help="Print every number and claim, not only the totals."),
     ] = False,
     check: Annotated[
         bool,
         typer.Option(
             "--check",
-            help="Write nothing; exit 1 if a verdict of verdicts.json is lost.",
+            help="Write nothing; exit with 1 if a verdict in verdicts.json is lost.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Rebuild tables, figures, verdicts and one page from the journals of all runs.
 
-    Of runs that belong to no paper: the table, paired differences and what failed. A run that
-    can't be read is named and left out; the rest is written, and the exit code is 1.
+    For runs that belong to no paper, it writes the table, paired differences and failures. If a run
+    cannot be read, the command reports it, leaves it out and exits with 1.
     """
     from ddr_cli.papers.report import check_report, write_report
 
@@ -112,4 +112,4 @@ def _show(outcome: ReportOutcome, *, full: bool) -> None:
     if own and not shown:
         print_table(screen, totals_table(own))
     if not full and (papers or not shown):
-        typer.echo("--full prints every number and sentence; the page has them all.")
+        typer.echo("--full prints every number and claim; the page shows them all.")

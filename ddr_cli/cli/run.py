@@ -32,9 +32,9 @@ _CHECKOUT_SECONDS = 60.0
 
 @takes_run_options
 def run(specs: SpecNames, options: RunOptions) -> None:
-    """Run specs: repeated random splits, a journal of trials, a table and a figure each.
+    """Run specs: write a journal of trials, a table and a figure for each.
 
-    An interrupted run is resumed by the same command; finished trials are not run again.
+    The same command resumes an interrupted run; finished trials are not repeated.
     """
     loaded = [load(name, options.trust, options.overrides, options.repeats) for name in specs]
     run_and_show(loaded, options)
@@ -137,7 +137,7 @@ def _show(
     if outcome.failed:
         typer.echo(
             f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder} "
-            "--reasons' says why, the same command with --redo failed runs them again.",
+            "--reasons' shows why; the same command with --redo failed runs them again.",
             err=True,
         )
 

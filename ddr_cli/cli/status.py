@@ -13,17 +13,18 @@ from ddr_cli.core.errors import EXIT_FAILED, InputError
 
 def status(
     results: Annotated[
-        Path, typer.Argument(help="A run's folder, or the folder that holds the runs'.")
+        Path,
+        typer.Argument(help="The folder of a run, or the folder that contains the run folders."),
     ] = Path("results"),
     as_json: AsJson = False,
     reasons: Annotated[
         bool,
-        typer.Option("--reasons", help="Show where in its code each reason of a failure arose."),
+        typer.Option("--reasons", help="Show the line of code that raised each failure."),
     ] = False,
 ) -> None:
-    """Show how far runs are: done, failed and why, to do, and the time that is left.
+    """Show the progress of runs: trials done, failures and their reasons, and the time left.
 
-    Of several runs, one that can't be read is named and left out; the exit code is then 1.
+    If one of several runs cannot be read, the command reports it, leaves it out and exits with 1.
     """
     import json
 
@@ -32,7 +33,7 @@ def status(
     folders = _run_folders(results)
     if not folders:
         raise InputError(
-            f"There is no run in {results}; 'ddr run SPEC' makes one, --out says where."
+            f"There is no run in {results}; 'ddr run SPEC' creates one; --out chooses where."
         )
     runs, unread = [], []
     for folder in folders:

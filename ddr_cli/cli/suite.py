@@ -34,27 +34,29 @@ if TYPE_CHECKING:
 
 _AUDITED = 3  # data sets on which a suite's own methods are audited
 
-app = typer.Typer(help="Many methods on many data sets under one protocol.", no_args_is_help=True)
+app = typer.Typer(
+    help="Compare many methods on many data sets under one protocol.", no_args_is_help=True
+)
 
 SuiteName = Annotated[
     str,
     typer.Argument(
         metavar="SUITE",
-        help="A suite's path, or the name of a shipped one.",
+        help="Path of a suite, or the name of a shipped suite.",
         autocompletion=completion.suites,
     ),
 ]
 Out = Annotated[
     Path,
-    typer.Option("--out", help="The folder in which suite_<name>/ is made.", file_okay=False),
+    typer.Option("--out", help="The folder in which suite_<name>/ is created.", file_okay=False),
 ]
 Tracks = Annotated[
     list[str] | None,
-    typer.Option("--track", metavar="NAME", help="This track alone. May be repeated."),
+    typer.Option("--track", metavar="NAME", help="Only this track. May be repeated."),
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="NAME", help="This data set or group alone. May be repeated."),
+    typer.Option("--only", metavar="NAME", help="Only this data set or group. May be repeated."),
 ]
 Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="A budget of CPU hours.")]
 Classifier = Annotated[
@@ -107,8 +109,8 @@ def run(
 ) -> None:
     """Run a suite's missing and stale trials; the same command resumes.
 
-    One split of every data set is run before the next of any, so that an interrupted run has seen
-    all data sets. After --hours of CPU time, no further split is started.
+    The command runs one split of every data set before the next split of any, so an interrupted run
+    covers all data sets. After --hours of CPU time, it starts no further split.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.audits import audit_parts
@@ -149,11 +151,11 @@ def status(
     as_json: AsJson = False,
     trust: Trust = False,
 ) -> None:
-    """Show what of a suite is done, stale or missing, by data set and by method.
+    """Show which trials of a suite are done, stale or missing, by data set and by method.
 
-    Stale rows are of another version of the suite, the data, a method or a setting. No table counts
-    them, and a run replaces them. With --hours, also estimate the CPU time of what is left, from
-    the rows that exist, and show what that budget would cover.
+    Stale rows belong to another version of the suite, the data, a method or a setting. Tables leave
+    them out, and a run replaces them. With --hours, the command also estimates the CPU time of the
+    remaining trials from the existing rows, and shows what the budget would cover.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.remaining import cost_table
@@ -187,18 +189,21 @@ def table(
     name: SuiteName,
     out: Out = Path("results"),
     track: Annotated[
-        str, typer.Option("--track", metavar="NAME", help="The track that is compared.")
+        str, typer.Option("--track", metavar="NAME", help="The track to compare.")
     ] = "inductive",
     only: Only = None,
     classifier: Classifier = None,
     metric: Metric = None,
     defaults: Annotated[
-        bool, typer.Option("--defaults", help="Methods at their defaults instead of tuned.")
+        bool,
+        typer.Option(
+            "--defaults", help="Compare methods at their defaults instead of tuned methods."
+        ),
     ] = False,
     as_json: AsJson = False,
     trust: Trust = False,
 ) -> None:
-    """Show the leaderboard of a suite's rows: the results of each method over the data sets."""
+    """Show the leaderboard of a suite: the results of each method over the data sets."""
     from ddr_cli.suite.leaderboard import leaderboard
     from ddr_cli.suite.rows import suite_rows
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, trust_notes
@@ -231,7 +236,7 @@ def page(
 ) -> None:
     """Write a suite's pages: the leaderboard, and one page per method and per data set.
 
-    The files are in report/suite_<name>/ and need no network.
+    The files are in report/suite_<name>/ and work without a network.
     """
     from ddr_cli.report.page import PAGE
     from ddr_cli.suite.benchmark import benchmark_of
@@ -256,8 +261,8 @@ def export(
     """Write all rows of a suite, as one long table (.csv) or as an archive to publish (.zip).
 
     The table has the columns method, data set, split, metric, value, seconds and setting. The
-    archive holds the journals, the suite, CITATION.cff and checksums. The same rows make the same
-    bytes.
+    archive contains the journals, the suite, CITATION.cff and checksums. The same rows give
+    identical files.
     """
     from ddr_cli.core.atomic import atomic_write, clear_messages
     from ddr_cli.report.table import Table
@@ -294,10 +299,10 @@ def add(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run your own method on the splits that a suite's methods have finished; show its rank.
+    """Run your own method on the splits that all methods of a suite completed; show its rank.
 
-    It is tuned over the grids that it declares, or over the suite's numbers of dimensions. Its rows
-    are in suite_<suite>_<method>/, and the same command resumes an interrupted run.
+    The command tunes the method over its declared grids, or over the suite's numbers of dimensions.
+    Its rows are in suite_<suite>_<method>/. The same command resumes an interrupted run.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.audits import audit_lines
@@ -330,8 +335,8 @@ def add(
         if tunes and not joined.is_tuned:
             typer.echo(
                 in_width(
-                    f"{joined.label} has nothing to tune (no n_components, no grids of its own): "
-                    "tuned, it is as at its defaults"
+                    f"{joined.label} has nothing to tune (no n_components, no own grids): tuned "
+                    "and default results are equal"
                 )
             )
         for line in leaderboard_notes(board, suite.methods_of(joined.track)):

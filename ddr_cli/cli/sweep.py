@@ -44,32 +44,32 @@ def sweep(
         typer.Option(
             "--param",
             "-p",
-            help="The parameter: beta, n_components, classifier.n_neighbors, ... "
-            "Repeated, the grids are crossed.",
+            help="The parameter: beta, n_components, classifier.n_neighbors, ... Repeat it to "
+            "cross several grids.",
         ),
     ] = None,
     values: Annotated[
         list[str] | None,
         typer.Option(
             "--values",
-            help="Its values, 0.01,0.1,1 or {log: [0.01, 10, 13]}; the reducer's own grid if not "
-            "given. Repeated in the order of --param.",
+            help="Its values, 0.01,0.1,1 or {log: [0.01, 10, 13]}; the method's default grid if "
+            "omitted. Repeat it in the order of --param.",
         ),
     ] = None,
     dataset: DatasetName = None,
     reducers: ReducerNames = None,
     classifiers: ClassifierNames = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help=f"Start also more than {MANY_TRIALS} trials.")
+        bool, typer.Option("--yes", help=f"Start even if there are more than {MANY_TRIALS} trials.")
     ] = False,
     *,
     options: RunOptions,
 ) -> None:
-    """Sweep a parameter of a spec and end in a table and a curve.
+    """Sweep a parameter of a spec; write a table and a curve.
 
     `ddr sweep --param beta` sweeps CCDR's beta on Landsat, on 10 re-splits; `ddr sweep
-    digits_ccdr_beta --param n_neighbors --values 2,4,8` another spec; `ddr sweep --dataset iris
-    --reducer lda --param n_components` needs none.
+    digits_ccdr_beta --param n_neighbors --values 2,4,8` sweeps another spec; `ddr sweep --dataset
+    iris --reducer lda --param n_components` needs no spec.
     """
     from ddr_cli.cli.run import run_and_show
     from ddr_cli.spec import parse_values, with_sweep
@@ -139,9 +139,9 @@ def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
 
     if facts.seconds_left is not None:
         size += f"; about {duration(facts.seconds_left)} left at the last run's speed"
-    fewer = "--repeats N takes fewer splits, --jobs N more processes"
+    fewer = "--repeats N uses fewer splits, --jobs N more processes"
     if not sys.stdin.isatty() or os.environ.get("CI"):
-        raise InputError(f"{size}. Say --yes to start; {fewer}.")
+        raise InputError(f"{size}. Use --yes to start; {fewer}.")
     typer.echo(f"{size}. {fewer}.", err=True)
     if not typer.confirm("Start?", err=True):
         raise typer.Exit(InputError.exit_code)

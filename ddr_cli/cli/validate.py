@@ -9,9 +9,9 @@ from ddr_cli.core.errors import InputError
 
 
 def validate(specs: SpecNames, overrides: Overrides = None, trust: Trust = False) -> None:
-    """Check specs: keys, types, ranges, names. Nothing is run.
+    """Check the keys, types, ranges and names of specs without running them.
 
-    Every problem is printed with its file, line and column.
+    The command prints every problem with its file, line and column.
     """
     from ddr_cli.spec import expand, left_out
 

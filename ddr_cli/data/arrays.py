@@ -31,7 +31,7 @@ def make_dataset(
     groups: ArrayLike | None = None,
     unlabelled: bool = False,
 ) -> Dataset:
-    """Return a data set made of arrays, as `load_dataset` does from files.
+    """Make a data set from arrays.
 
     Parameters
     ----------
@@ -41,21 +41,22 @@ def make_dataset(
     y : array of shape (n_samples,)
         The class of each row: numbers or text.
     name, title : str, optional
-        How specs and tables call it. Its splits depend on the name.
+        Name in specs, and title in tables. The splits of the data set depend on the name.
     groups : array of shape (n_samples,), optional
         The group of each sample, such as a subject, for grouped splits.
     unlabelled : bool
-        Samples whose label is -1 or missing are training samples of unknown class. Otherwise -1 is
-        a class, and a missing label an error.
+        Treat samples whose label is -1 or missing as unlabelled training samples. Otherwise -1 is a
+        class, and a missing label is an error.
 
     Returns
     -------
     Dataset
+        The data set, for `run`.
 
     Raises
     ------
     InputError
-        If an array has another shape or holds something else.
+        If an array has the wrong shape or type.
 
     Examples
     --------
@@ -65,24 +66,24 @@ def make_dataset(
     columns = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
     labels = np.asarray(y)
     if labels.ndim != 1:
-        raise InputError(f"y has shape {labels.shape}; one class for each row is needed.")
+        raise InputError(f"y has shape {labels.shape}; y needs one class per row.")
     missing = np.array([each is None or each != each for each in labels.tolist()])
     if missing.all() or (missing.any() and not unlabelled):
         raise InputError(
-            "y has missing values; leave these rows out, or say unlabelled=True to keep them as "
-            "training samples of unknown class."
+            "y has missing values; leave these rows out, or use unlabelled=True to keep them as "
+            "unlabelled training samples."
         )
     try:
         points = canonical(X)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"X is not a table of numbers ({error}); make 0/1 columns of text, as "
-            "pandas.get_dummies does."
+            f"X is not a table of numbers ({error}); convert text to 0/1 columns, for example by "
+            "pandas.get_dummies."
         ) from None
     keep = {"unlabelled": "keep"} if unlabelled else {}
     card = _card(name, title or name, **keep)
     if points.ndim != 2:
-        raise InputError(f"X has shape {points.shape}; a row for each sample is needed.")
+        raise InputError(f"X has shape {points.shape}; X needs one row per sample.")
     raw = RawData(
         points,
         # A missing label is replaced by one of their type, to be sorted with them.
@@ -110,8 +111,8 @@ def held_in_memory(dataset: Dataset) -> Iterator[str | dict[str, Any]]:
                 yield {"name": dataset.name, **options}
                 return
         raise InputError(
-            f"'{dataset.name}' is the name of a shipped data set, and these are other arrays: give "
-            "them a name of their own."
+            f"'{dataset.name}' is the name of a shipped data set, but these arrays differ from it: "
+            "choose another name."
         )
     bare = _card(dataset.name, dataset.title)
     more = {} if dataset.split is None else {"split": "by_file"}
@@ -128,7 +129,8 @@ def dataset_in_memory(name: str) -> Dataset:
     """Return the data set that this program holds under that name."""
     if name not in _datasets:
         raise DataUnavailableError(
-            f"The data set '{name}' was passed as arrays in Python, and this is another program."
+            f"The data set '{name}' was passed as arrays in another Python program, which this "
+            "program cannot read."
         )
     return _datasets[name]
 

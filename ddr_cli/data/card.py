@@ -77,14 +77,16 @@ class CardFile(Frozen):
     @model_validator(mode="after")
     def _stays_inside(self) -> CardFile:
         if self.urls and not is_inside(self.path):
-            raise ValueError(f"a file with 'urls' goes into the cache; its path {self.path} can't")
+            raise ValueError(
+                f"a file with 'urls' is stored in the cache, so its path cannot be {self.path}"
+            )
         return self
 
 
 def _no_code(name: str) -> str:
     if is_code(name):
         raise ValueError(
-            f"a card can't name code ({name}): a package offers a format or a generator by name, "
+            f"a card cannot name code ({name}): a package offers a format or a generator by name, "
             "in the entry points ddr.formats or ddr.generators"
         )
     return name
@@ -183,30 +185,30 @@ class Card(Frozen):
     files: tuple[CardFile, ...] = ()
     format: AsFormat | None = None
     alternatives: tuple[Layout, ...] = ()
-    """Other files and formats of the same data; they are looked for after `files`."""
+    """Other files and formats of the same data, searched for after `files`."""
     generate: AsGenerator | None = None
     """The generator that makes the data set; it then has no files."""
     options: dict[str, Option] = Field(default_factory=dict)
     """Options of the format or generator that a spec may choose."""
     keep: tuple[Label, ...] | None = None
-    """Only rows of these classes are kept."""
+    """Keep only the rows of these classes."""
     merge: dict[Label, tuple[Label, ...]] | None = None
-    """New classes, each with the classes it is made of; other rows are left out."""
+    """New classes, each with the classes it merges; other rows are left out."""
     unlabelled: Literal["keep"] | None = None
-    """Rows without a label, or with the label -1, are training samples of unknown class."""
+    """Rows without a label, or with the label -1, are unlabelled training samples."""
     names: dict[Label, Label] | None = None
     """The classes' names for the labels of the files, in the order of the classes."""
     image_shape: tuple[Annotated[int, Ge(1)], Annotated[int, Ge(1)]] | None = None
     """Height and width, if the files don't state them."""
     decimals: Annotated[int, Ge(0)] | None = None
-    """X is rounded to that many decimals: the last bits of a platform's logarithm or sine must not
-    change the fingerprint."""
+    """Number of decimals to which X is rounded, so that the fingerprint does not depend on the
+    platform's logarithm or sine."""
     split: Literal["by_file"] | None = None
-    """The predefined split: the role of each file says in which set its rows are."""
+    """The predefined split: the role of each file determines the set of its rows."""
     expect: Expect = Expect()
     """What the arrays must be."""
     variants: tuple[Variant, ...] = ()
-    """What they must be with other options."""
+    """What the arrays must be with other options."""
 
     _path: Path | None = PrivateAttr(default=None)
     _shipped: bool = PrivateAttr(default=False)
@@ -226,7 +228,9 @@ class Card(Frozen):
         for variant in self.variants:
             unknown = variant.options.keys() - self.options.keys()
             if unknown:
-                raise ValueError(f"a variant names the option '{min(unknown)}', which is not there")
+                raise ValueError(
+                    f"a variant names the option '{min(unknown)}', which does not exist"
+                )
         return self
 
     def with_path(self, path: Path, *, shipped: bool) -> Card:

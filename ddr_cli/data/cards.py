@@ -21,7 +21,13 @@ in_memory: dict[str, Card] = {}
 
 
 def card_names() -> list[str]:
-    """Return the names of all data sets: the shipped ones, then those of other packages."""
+    """Return the names of all data sets.
+
+    Returns
+    -------
+    list of str
+        The shipped data sets, then those of other packages.
+    """
     return _registry().names()
 
 
@@ -39,19 +45,25 @@ def _registry() -> Registry:
 
 
 def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
-    """Return the card of a data set.
+    """Read the card of a data set.
 
     Parameters
     ----------
     name_or_path : str or Path
         A name, or the path of a card: text with a slash or ending in ``.yaml``.
     base : Path, optional
-        The folder that a relative path is relative to (default: the current one).
+        The folder that relative paths start from. Default: the current folder.
+
+    Returns
+    -------
+    Card
+        The card.
 
     Raises
     ------
     InputError
-        If there is no such data set, or the card is wrong: every problem with its place.
+        If there is no such data set, or the card is not valid; the message lists every problem with
+        its position.
     """
     text = str(name_or_path)
     if text.startswith("openml:"):
@@ -74,14 +86,16 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
         entry = _registry().get(text)
     except InputError as error:
         reason = str(error).removesuffix(".")
-        raise InputError(f"{reason}; name a card of your own by its path, ./NAME.yaml.") from None
+        raise InputError(f"{reason}; for your own card, use its path, ./NAME.yaml.") from None
     return read_card(Path(str(entry.load())))
 
 
 def _openml_card(name: str) -> Card:
     """Return the card that was kept at the download, or one that only states the number."""
     if not re.fullmatch(r"[1-9][0-9]*", number := name.partition(":")[2]):
-        raise InputError(f"'{name}' names no data set: OpenML's have numbers, as in openml:31.")
+        raise InputError(
+            f"'{name}' is not a data set: OpenML's data sets have numbers, as in openml:31."
+        )
     kept = Sources.from_environment().openml_card(int(number))
     if kept.is_file():
         return read_card(kept)

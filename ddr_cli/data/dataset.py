@@ -71,14 +71,14 @@ class Dataset:
     groups : ndarray of shape (n_samples,), int64, optional
         The group of each sample, such as the query of a query-document pair: an index into
         `group_names`.
-    group_names : tuple of str, optional
-        The names of the groups.
-    parts : mapping of str to PredefinedSplit, optional
-        The given splits of a table, by the names of their columns.
     subclasses : ndarray of shape (n_samples,), int64, optional
         The class of each row before classes were merged, an index into `subclass_names`.
     subclass_names : tuple of str, optional
         The names of the classes before they were merged.
+    group_names : tuple of str, optional
+        The names of the groups.
+    parts : mapping of str to PredefinedSplit, optional
+        The given splits of a table, by the names of their columns.
     categorical : tuple of int
         The columns of X that hold codes of categories.
     categories : tuple of tuple of str
@@ -238,7 +238,7 @@ _NONE = "\x00none"  # stands for the class of a sample without a label
 
 
 class DataMismatchError(DataUnavailableError):
-    """Files are there, but they are not the data set that the card describes."""
+    """The files exist, but they do not hold the data set that the card describes."""
 
 
 def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Dataset:
@@ -261,7 +261,9 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
     split = groups = group_names = subclasses = subclass_names = None
     if card.split == "by_file":
         if raw.sizes is None or len(raw.sizes) != len(files):
-            raise InputError("This format does not tell which rows are from which file: no split.")
+            raise InputError(
+                "This format does not record which rows come from which file, so there is no split."
+            )
         split = _split_of(np.repeat([file.role or "" for file in files], raw.sizes))
     if raw.groups is not None:
         found, codes = np.unique(raw.groups, return_inverse=True)
@@ -300,8 +302,8 @@ def _check_shapes(card: Card, raw: RawData) -> None:
     shape = raw.image_shape or card.image_shape
     if shape is not None and shape[0] * shape[1] != raw.X.shape[1]:
         raise InputError(
-            f"The card '{card.name}' says images of {shape[0]} x {shape[1]} pixels, "
-            f"but there are {raw.X.shape[1]} features."
+            f"The card '{card.name}' states images of {shape[0]} x {shape[1]} pixels, but there "
+            f"are {raw.X.shape[1]} features."
         )
 
 
@@ -317,7 +319,7 @@ def _class_names(card: Card, raw: RawData) -> NDArray[np.str_]:
         place = raw.first_unlabelled or f"The data set '{card.name}'"
         raise InputError(
             f"{place}: the label is missing; `unlabelled: keep` in the card keeps such rows as "
-            "training samples of unknown class."
+            "unlabelled training samples."
         )
     if unknown.all():
         raise InputError(f"The data set '{card.name}' has no row with a label.")
@@ -425,8 +427,8 @@ def verify(card: Card, dataset: Dataset, chosen: Options, source: str) -> Datase
     found = differences(dataset, card.expected(chosen))
     if found:
         remedy = (
-            f" If the files were changed on purpose, 'ddr data new {card.path} --force' has the "
-            "card say what they hold now."
+            f" If the files were changed on purpose, 'ddr data new {card.path} --force' updates "
+            "the card to them."
         )
         raise DataMismatchError(
             f"The {source} are not the data set that the card '{card.name}' describes: "
@@ -457,7 +459,7 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
         found.append(f"its split is {split['train']} to {split['test']} rows, not {wanted}")
     if not found and expect.fingerprint not in (None, dataset.fingerprint):
         found.append(
-            f"the counts are right but the values differ (fingerprint {dataset.fingerprint}, "
+            f"the counts are correct but the values differ (fingerprint {dataset.fingerprint}, "
             f"not {expect.fingerprint})"
         )
     return found

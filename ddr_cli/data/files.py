@@ -218,7 +218,7 @@ def pattern_labeller(label: str) -> Callable[[str], str]:
         except TookTooLongError:
             raise InputError(
                 f"The label pattern '{label}' takes more than {_LONGEST_SEARCH:g} s on the file "
-                f"name '{name}': write it without a repetition of what repeats."
+                f"name '{name}': write it without nested repetitions."
             ) from None
         if match is None or match.group(1) is None:
             raise InputError(f"The label pattern '{label}' is not in the name '{name}'.")
@@ -231,7 +231,7 @@ def _folder(name: str) -> str:
     parts = name.split("/")
     if len(parts) < 2:
         raise InputError(
-            f"The file '{name}' is in no folder that names its class; put it in one, or give "
-            f"`label` as a pattern on the file name."
+            f"The file '{name}' is not in a folder named after its class; put it in one, or set "
+            "`label` to a pattern for the file name."
         )
     return parts[-2]

@@ -36,7 +36,8 @@ def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset
     files = [file for layout in card.layouts for file in layout.files]
     if outside := [file.path for file in files if not is_inside(file.path)]:
         raise InputError(
-            f"The card '{card.name}' says where {outside[0]} is; put it there, or change the card."
+            f"The card '{card.name}' states the path {outside[0]}; put the file there, or change "
+            "the card."
         )
     offered: _Offered = {}
     for path in given:
@@ -48,7 +49,7 @@ def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset
             if len(layout.files) == len(given) == 1 and not any(found.values()):
                 found = _only_file(layout.files[0].path, given[0], offered)
             if absent := [path for path, name in found.items() if not name]:
-                reasons.append(f"missing in what was given: {', '.join(absent)}")
+                reasons.append(f"missing among the given files: {', '.join(absent)}")
                 continue
             fresh = {path: Path(mkdtemp(dir=folder)) / PurePosixPath(path).name for path in found}
             for wanted, name in found.items():

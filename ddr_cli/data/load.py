@@ -40,11 +40,11 @@ def load_dataset(
     Parameters
     ----------
     name_or_path : str or Path
-        A name (`card_names` gives all), or the path of a card of your own.
+        A name (see `card_names`), or the path of your own card.
     options : mapping, optional
         Options of the card, such as ``{"resize": "block_mean"}`` for coil20.
     sources : Sources, optional
-        Where to look (default: what the environment says).
+        Where to look for files. Default: the environment variables decide.
 
     Returns
     -------
@@ -54,12 +54,12 @@ def load_dataset(
     Raises
     ------
     InputError
-        If there is no such data set or option, or the card is wrong.
+        If there is no such data set or option, or the card is not valid.
     DataUnavailableError
-        If its files are in no mirror and no cache and can't be downloaded; the message says what
-        was tried and what can be done.
+        If its files are neither in a mirror nor in the cache and cannot be downloaded. The message
+        lists what was tried and what you can do.
     DataMismatchError
-        If there are files but they are not the data set that the card describes.
+        If the files do not hold the data set that the card describes.
     """
     return load_from_card(load_card(name_or_path), options=options, sources=sources)
 
@@ -241,7 +241,7 @@ def write_card(content: dict[str, Any], target: Path, sources: Sources) -> Datas
         target.parent.mkdir(parents=True, exist_ok=True)
     found = locate(card, sources)
     if found is None:
-        raise InputError(f"The files of {target} are not there.")
+        raise InputError(f"The files of {target} do not exist.")
     dataset = read_found(card, found, card.choose(None), sources)
     with clear_messages(target):
         atomic_write(target, dump(content | {"expect": expect_of(card, dataset)}))

@@ -109,7 +109,9 @@ def format_of(path: Path) -> str:
     if path.suffix.lower() in by_ending:
         return by_ending[path.suffix.lower()]
     if is_archive(path):
-        raise InputError(f"{path}: an archive; say with --format what is in it: images or text.")
+        raise InputError(
+            f"{path}: an archive; state its content with --format images or --format text."
+        )
     if is_idx(read_bytes(path)):
         return "idx"
     text = decoded_text(path, "latin-1")  # only the shape of the lines counts here
@@ -404,7 +406,7 @@ def _text_cells(path: Path, seen: Seen) -> pd.DataFrame:
         skipped = _preamble(lines)
         if skipped and seen.ask(
             _flag("option", f"skip_lines={skipped}"),
-            f"are the first {skipped} lines no part of the table?",
+            f"are the first {skipped} lines not part of the table?",
         ):
             seen.options["skip_lines"] = skipped
         separator = _separator(lines[skipped:])
@@ -512,8 +514,8 @@ def _find_groups(columns: list[_Column], label: _Column | None, seen: Seen) -> l
         first = likely[0]
         flags = f"{_flag('groups', first.key)} or {_flag('feature', first.key)}"
         text = (
-            f"the rows of each of the {len(first.values)} values of {first.title} are of one "
-            "class: do they belong to one subject, and must not be split?"
+            f"the rows of each of the {len(first.values)} values of {first.title} are in one "
+            "class: do they belong to one subject, so that a split must keep them together?"
         )
         found = [first] if seen.ask(flags, text) else []
     if not found:
@@ -555,7 +557,9 @@ def _look_at_labels(column: _Column, seen: Seen) -> None:
     """Ask about labels that may not be classes: missing ones, -1, hundreds of numbers."""
     n, title = len(column.values), column.title
     if column.is_numeric and n > _MOST_CLASSES:
-        text = f"{title} has {n} different numbers: are these classes? Else name another --label."
+        text = (
+            f"{title} has {n} different numbers: are these classes? If not, choose another --label."
+        )
         seen.ask("--yes", text)
     if "unlabelled" in seen.said:
         return
@@ -563,7 +567,7 @@ def _look_at_labels(column: _Column, seen: Seen) -> None:
     # Without a third class, -1 and 1 are the two classes.
     if column.is_numeric and n > 2 and column.numbers.min() == -1:
         seen.unlabelled = seen.ask(
-            "--unlabelled", f"does -1 in {title} mean that a row has no label?"
+            "--unlabelled", f"does -1 in {title} mark a row without a label?"
         )
     elif column.n_missing:
         seen.note("missing", f"{column.n_missing} labels (these rows are kept as unlabelled)")

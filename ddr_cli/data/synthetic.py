@@ -138,7 +138,7 @@ def swiss_roll(
 ) -> RawData:
     """Generate a sheet rolled along the spiral r = t, its classes strips of equal arc length.
 
-    Points are uniform on the sheet, not in the angle t.
+    Samples are uniform on the sheet, not in the angle t.
     """
     rng = np.random.default_rng(random_state)
     strip = np.repeat(np.arange(n_classes), _shares(n_samples, n_classes))
@@ -201,7 +201,7 @@ def _clusters(n_samples: int, clusters: Sequence[_Cluster], random_state: int) -
 
 
 def _roll(along: NDArray[np.float64], across: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Place points of the sheet in space, `along` being the share of the spiral's arc length."""
+    """Place samples of the sheet in space, `along` being the share of the spiral's arc length."""
     angles = np.linspace(_FIRST_ANGLE, _LAST_ANGLE, 10_001)
     # Arc length of r = t from 0 to t: the integral of sqrt(1 + t^2).
     arc = 0.5 * (angles * np.sqrt(1 + angles**2) + np.arcsinh(angles))

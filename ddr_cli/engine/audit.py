@@ -49,9 +49,10 @@ QUESTIONS = {
 """What an audit confirms, or not."""
 
 MEANINGS = {
-    "test_labels": "It reads the labels that it is tested on: its errors mean nothing.",
+    "test_labels": "It uses the test labels, so its errors are meaningless.",
     "alone": "It learns from the test samples: 'ddr suite add' ranks it as transductive.",
-    "order": "Its errors depend on the order of the test samples, which each split draws.",
+    "order": "Its errors depend on the order of the test samples, which each split draws at "
+    "random.",
 }
 """What a no means for a run."""
 

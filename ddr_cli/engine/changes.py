@@ -50,8 +50,9 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
     rest = f" and keeps the other {kept}" if kept else ""
     return (
         f"{folder} holds {len(stale)} rows of another version of this spec{why}. "
-        f"'--redo changed' replaces them{rest}; the old ones go to {folder / PREVIOUS}/<time>. "
-        "Or choose another folder with --out. Nothing was touched."
+        f"'--redo changed' replaces them{rest}; the old rows are moved to "
+        f"{folder / PREVIOUS}/<time>. "
+        "Or choose another folder with --out. Nothing was changed."
     )
 
 

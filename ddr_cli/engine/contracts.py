@@ -234,7 +234,7 @@ def _claimed(is_claimed: object, otherwise: str) -> None:
         raise _NotClaimedError(otherwise)
 
 
-_ALL_FAIL = "Every trial of it fails with this reason."
+_ALL_FAIL = "Each of its trials fails with this reason."
 
 
 @_contract("shapes", _Reducer, _ALL_FAIL)
@@ -258,7 +258,9 @@ def _shapes_of_predictions(method: _Classifier) -> str:
     classifier, _, predicted = method.fitted
     n, shape = len(method.X_test), predicted.shape
     _require(shape == (n,), f"the predictions of {n} samples have the shape {shape}")
-    _require(np.isin(predicted, method.y).all(), "it predicts classes that it was not trained on")
+    _require(
+        np.isin(predicted, method.y).all(), "it predicts classes that are not in the training set"
+    )
     if not hasattr(classifier, "predict_proba"):
         return ""
     found = np.asarray(classifier.predict_proba(method.X_test.copy()))
@@ -275,7 +277,7 @@ def _input_stays(method: _Method) -> None:
 @_contract(
     "determinism",
     _Method,
-    "A repeated or resumed run has other numbers, and comparisons contain this noise.",
+    "A repeated or resumed run gives different numbers, and comparisons include this noise.",
 )
 def _same_again(method: _Method) -> None:
     first, second, _ = method.answers
@@ -304,10 +306,14 @@ def _takes_unlabelled(method: _Reducer) -> str:
     return ""
 
 
-@_contract("widths", _Reducer, "A sweep of n_components takes wrong numbers from the widest fit.")
+@_contract(
+    "widths",
+    _Reducer,
+    "A sweep of n_components reads wrong numbers from the fit with most components.",
+)
 def _widths(method: _Reducer) -> str:
     traits = method.traits
-    _claimed(traits.nested or traits.shares_widths, "each n_components has a fit of its own")
+    _claimed(traits.nested or traits.shares_widths, "each n_components is fitted separately")
     _require("n_components" in method.params, "it declares nested, but has no n_components")
     most = traits.max_components
     wide = min(3, most(_N_TRAIN, _N_FEATURES, _N_CLASSES) if most else 3)
@@ -333,7 +339,7 @@ def _training_samples_again(method: _Reducer) -> str:
     _claimed(method.traits.out_of_sample, "it cannot transform new samples")
     reducer, train, _ = method.fitted
     first, second = (dense(transform(reducer, method.X.copy())) for _ in range(2))
-    _require(np.array_equal(first, second), "transform gives another embedding each time")
+    _require(np.array_equal(first, second), "repeated calls of transform give different embeddings")
     if _close(first, dense(train), _CLOSE):
         return "transform(X_train) equals fit_transform"
     own = getattr(method.factory, "fit_transform", None) is not TransformerMixin.fit_transform
@@ -351,7 +357,7 @@ def _sparse_samples(method: _Method) -> None:
     transductive = isinstance(method, _Reducer) and not method.traits.out_of_sample
     _claimed(not transductive, "it cannot transform new samples")
     found = method.answer(sparse.csr_array(method.X), sparse.csr_array(method.X_test))
-    _require(np.isfinite(found).all(), "the answers for sparse samples are infinite or undefined")
+    _require(np.isfinite(found).all(), "the results for sparse samples are infinite or undefined")
 
 
 @_contract("clone", _Method, "Seeds, sweeps and tuning set parameters that it does not use.")
@@ -373,7 +379,7 @@ def _pickles(method: _Method) -> None:
         return
     answer = again.transform if isinstance(method, _Reducer) else again.predict
     found = dense(answer(method.X_test.copy()))
-    _require(np.array_equal(dense(test), found), "the copy gives other answers")
+    _require(np.array_equal(dense(test), found), "the copy gives other results")
 
 
 def _close(a: Any, b: Any, tolerance: float) -> bool:

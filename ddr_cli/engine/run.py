@@ -173,8 +173,8 @@ class SpecRun:
         aside = set_aside(self.folder)
         if self._unreadable and not self._redo.all:
             progress.problem(
-                f"{self._unreadable.path} is not a journal: {self._unreadable.reason}. It is in "
-                f"{aside} now, and all trials are run."
+                f"{self._unreadable.path} is not a journal: {self._unreadable.reason}. It was "
+                f"moved to {aside}, and all trials are run again."
             )
         self._journals = None
 

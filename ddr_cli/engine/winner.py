@@ -56,7 +56,7 @@ def choose_winner(
     if len(methods) == 1 and tune is None:
         (trials,) = methods.values()
         only = plan.trials[trials[0]]
-        return Winner(only.reducer, only.evaluator, "the only one that was asked for")
+        return Winner(only.reducer, only.evaluator, "the only one requested")
     rows = _rows(folder, plan, methods)
     metric = plan.spec.metrics[0] if tune is None else str(tune.metric)
     column = metric if tune is None else "inner_score"
@@ -75,13 +75,13 @@ def choose_winner(
             cell.reducer,
             cell.evaluator,
             f"the best of {len(scores)} by the mean {metric} over the test sets of {len(trials)} "
-            f"splits, {score:.4g}, which is too good for it, as it was chosen by that",
+            f"splits, {score:.4g}, which is optimistic, since the choice used the same test sets",
         )
     setting, times = _taken_most_often(plan, trials, rows)
     return Winner(
         *setting,
         f"the best of {len(scores)} by the mean inner {metric} over {len(trials)} splits, "
-        f"{score:.4g}, which no test sample influenced; its setting was taken in {times} of them",
+        f"{score:.4g}, which uses no test sample; {times} of the splits chose its setting",
     )
 
 

@@ -1,6 +1,6 @@
-"""Measures of where whole classes lie: which are near each other, and in which order.
+"""Measures of the positions of classes: their distances and their order.
 
-A class lies at the mean of its points, or where the method itself puts its label.
+The position of a class is the mean of its samples, or the embedding of its label.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PlaceOf = Literal["points", "labels"]
 
 @dataclass(eq=False, repr=False)
 class _ClassPlaces(Measure):
-    """Something about the distances between classes, each of which lies at one place."""
+    """A measure of the distances between the positions of classes."""
 
     scale: ClassVar[Scale]
 
@@ -32,11 +32,11 @@ class _ClassPlaces(Measure):
     part: Part = "all"
 
     def _distances(self, embedded: Embedded) -> NDArray[np.float64]:
-        """Return the matrix of distances between the places of the classes."""
+        """Return the matrix of distances between the positions of the classes."""
         if self.of == "labels":
             if embedded.prototypes is None:
                 raise ValueError(
-                    "This method places no labels of its own; use of: points, the classes' means."
+                    "This method does not embed labels; use of: points, the means of the classes."
                 )
             places = embedded.prototypes
         else:
@@ -50,7 +50,7 @@ class _ClassPlaces(Measure):
         """Return the median distance between two classes."""
         usual = float(np.median(squareform(distances, checks=False)))
         if usual == 0:
-            raise ValueError("Most classes lie at one place, so there is no usual distance.")
+            raise ValueError("Most class positions coincide, so the median distance is 0.")
         return usual
 
 
@@ -58,23 +58,23 @@ class _ClassPlaces(Measure):
 @registered(
     "measure",
     "class_distance",
-    "the farthest two of some classes, in median distances of two classes",
+    "largest distance between some classes, in units of the median distance of two classes",
     scale={"title": "distance of classes", "better": "lower", "rate": False},
 )
 class ClassDistance(_ClassPlaces):
-    """The farthest two of some classes, over the median distance between two classes.
+    """Largest distance between some classes, divided by the median distance of two classes.
 
-    It is below 1 where they lie nearer to each other than classes usually do.
+    It is 0 or more, and below 1 if these classes are nearer to each other than usual.
 
     Parameters
     ----------
-    classes : str, optional
-        Two or more names with commas between them, such as "3, 6, 9"; all classes if not given.
     of : {"points", "labels"}, default="points"
-        Where a class lies: the mean of its points, or the place of its label, where the method
-        has one (Discriminative Projections, CCDR).
+        Position of a class: the mean of its samples, or the embedding of its label, if the method
+        computes one (Discriminative Projections, CCDR).
     part : {"all", "test"}, default="all"
-        Whose means.
+        Samples whose means count: all, or only the test samples.
+    classes : str, optional
+        Two or more names separated by commas, such as "3, 6, 9". Default: all classes.
     """
 
     scale = measured()["class_distance"]
@@ -82,7 +82,6 @@ class ClassDistance(_ClassPlaces):
     classes: str | None = None
 
     def score(self, embedded: Embedded) -> float:
-        """Return the ratio, 0 or more."""
         distances = self._distances(embedded)
         chosen = self._codes(embedded.classes)
         farthest = max(distances[a, b] for a, b in combinations(chosen, 2))
@@ -97,34 +96,33 @@ class ClassDistance(_ClassPlaces):
                 hint = did_you_mean(name, known)
                 raise ValueError(f"There is no class '{name}'.{hint} There are {', '.join(known)}.")
         if len(set(names)) < 2:
-            raise ValueError(f"classes: '{self.classes}' must name two classes or more.")
+            raise ValueError(f"classes: '{self.classes}' must name at least two classes.")
         return [known.index(name) for name in names]
 
 
 @registered(
     "measure",
     "class_gap",
-    "the nearest two of all classes, in median distances of two classes",
+    "smallest distance between classes, in units of the median distance of two classes",
     scale={"title": "gap between classes", "better": "higher", "rate": False},
 )
 class ClassGap(_ClassPlaces):
-    """The nearest two of all classes, over the median distance between two classes.
+    """Smallest distance between classes, divided by the median distance of two classes.
 
-    It is 0 where two classes lie at one place, and 1 where all are equally far apart.
+    It is 0 if two classes have the same position, and 1 if all distances are equal.
 
     Parameters
     ----------
     of : {"points", "labels"}, default="points"
-        Where a class lies: the mean of its points, or the place of its label, where the method
-        has one (Discriminative Projections, CCDR).
+        Position of a class: the mean of its samples, or the embedding of its label, if the method
+        computes one (Discriminative Projections, CCDR).
     part : {"all", "test"}, default="all"
-        Whose means.
+        Samples whose means count: all, or only the test samples.
     """
 
     scale = measured()["class_gap"]
 
     def score(self, embedded: Embedded) -> float:
-        """Return the ratio, in 0..1."""
         distances = self._distances(embedded)
         return float(squareform(distances, checks=False).min()) / self._usual(distances)
 
@@ -132,29 +130,28 @@ class ClassGap(_ClassPlaces):
 @registered(
     "measure",
     "class_order",
-    "how often the nearer of two numbered labels is nearer in the embedding",
+    "how often the nearer of two numeric labels is also nearer in the embedding",
     scale={"title": "classes in the order of their labels", "better": "higher"},
 )
 class ClassOrder(_ClassPlaces):
-    """How often the nearer of two labels is nearer in the embedding too, labels being numbers.
+    """How often the nearer of two numeric labels is also nearer in the embedding.
 
-    Of all classes a, b, c where a comes nearer to b than to c in the order of the classes (1 comes
-    nearer to 2 than to 4), the share where the place of a is nearer to that of b than to that of c.
-    Places at random have one half.
+    Among all classes a, b, c where a is nearer to b than to c in the order of the classes (1 is
+    nearer to 2 than to 4): the fraction, in 0..1, for which a is also nearer to b than to c in the
+    embedding. Random positions give one half.
 
     Parameters
     ----------
     of : {"points", "labels"}, default="points"
-        Where a class lies: the mean of its points, or the place of its label, where the method
-        has one (Discriminative Projections, CCDR).
+        Position of a class: the mean of its samples, or the embedding of its label, if the method
+        computes one (Discriminative Projections, CCDR).
     part : {"all", "test"}, default="all"
-        Whose means.
+        Samples whose means count: all, or only the test samples.
     """
 
     scale = measured()["class_order"]
 
     def score(self, embedded: Embedded) -> float:
-        """Return the share, in 0..1."""
         distances = self._distances(embedded)
         asked = [
             (a, b, c)
@@ -162,12 +159,12 @@ class ClassOrder(_ClassPlaces):
             if abs(a - b) < abs(a - c)
         ]
         if not asked:
-            raise ValueError("An order of classes takes three or more.")
+            raise ValueError("The order of classes needs at least three classes.")
         return float(np.mean([distances[a, b] < distances[a, c] for a, b, c in asked]))
 
 
 def _mean(points: Any) -> NDArray[np.float64]:
     if points.shape[0] == 0:
-        raise ValueError("A class has no points here, so there is no place of it.")
+        raise ValueError("A class has no samples here, so its position is undefined.")
     sparse: bool = sp.issparse(points)
     return np.asarray(points.mean(axis=0) if sparse else np.mean(points, axis=0)).ravel()

@@ -1,6 +1,6 @@
-"""Divisions into folds, of single points or of whole groups.
+"""Divisions into folds, of single samples or of whole groups.
 
-scikit-learn's splitters promise nothing about which points they draw from one release to the next
+scikit-learn's splitters promise nothing about which samples they draw from one release to the next
 (how they share out classes, and the order of their draws, have changed), and a trial's identity
 says the split's kind and index, not the release. So the rules are scikit-learn's, as far as they
 can be, but the order is that of raw 64-bit keys, which NumPy promises never to change, and no
@@ -30,9 +30,9 @@ Drawn = TypeVar("Drawn", bound=np.generic)
 
 
 def stratified_folds(codes: Codes, folds: int, draw: Draw) -> Codes:
-    """Return the fold of each point; folds differ by at most 1 in size and in any class.
+    """Return the fold of each sample; folds differ by at most 1 in size and in any class.
 
-    As in scikit-learn's ``StratifiedKFold``, the points sorted by class go to the folds in turn.
+    As in scikit-learn's ``StratifiedKFold``, the samples sorted by class go to the folds in turn.
     """
     order = np.lexsort((draw(len(codes)), codes))
     fold_of = np.empty(len(codes), dtype=np.intp)
@@ -45,14 +45,14 @@ def training_groups(share: float, n_groups: int) -> int:
     n_train = math.floor(share * n_groups + 0.5)
     if not 0 < n_train < n_groups:
         raise InputError(
-            f"The share {share} would put {n_train} of {n_groups} groups into the training part; "
-            "at least one is needed there, and one to test."
+            f"The fraction {share} would put {n_train} of {n_groups} groups into the training set; "
+            "it needs at least one group, and so does the test set."
         )
     return n_train
 
 
 class Groups:
-    """The groups of a data set, and how many points of each class they have.
+    """The groups of a data set, and how many samples of each class they have.
 
     The names of groups and classes are for messages.
     """
@@ -75,7 +75,7 @@ class Groups:
         return len(self.names)
 
     def folds(self, folds: int, draw: Draw) -> Codes:
-        """Return the fold of each group, such that each training part has all classes.
+        """Return the fold of each group, such that each training set has all classes.
 
         As in scikit-learn's ``StratifiedGroupKFold``, one group after the other goes to the fold
         that has least of its classes. Large groups come first, those of about equal size in random
@@ -113,7 +113,7 @@ class Groups:
     def all_but(self, index: int) -> NDArray[np.bool_]:
         """Mark all groups but one."""
         if len(self) < 2:
-            raise InputError("There is one group only, and it can't be left out.")
+            raise InputError("There is only one group, so it cannot be left out.")
         self._check_no_class_in_one_group()
         if index >= len(self):
             raise InputError(f"There are {len(self)} groups, so none has the number {index}.")
@@ -122,15 +122,15 @@ class Groups:
     def _with_all_classes(
         self, division: Callable[[], tuple[NDArray[Drawn], NDArray[np.bool_]]]
     ) -> NDArray[Drawn]:
-        """Return the first division whose training parts have all classes."""
+        """Return the first division whose training sets have all classes."""
         self._check_no_class_in_one_group()
         for _ in range(_MOST_DRAWS):
             drawn, has_class = division()
             if has_class.all():
                 return drawn
         raise InputError(
-            f"None of {_MOST_DRAWS} random divisions of the {len(self)} groups has points of "
-            "every class in the training part; choose a larger training part or more folds."
+            f"None of {_MOST_DRAWS} random divisions of the {len(self)} groups has samples of "
+            "every class in the training set; choose a larger training set or more folds."
         )
 
     def _check_no_class_in_one_group(self) -> None:
@@ -138,8 +138,8 @@ class Groups:
         if len(alone):
             group = int(np.flatnonzero(self.counts[:, alone[0]])[0])
             raise InputError(
-                f"All points of class {self.class_names[alone[0]]} are of group "
-                f"{self.names[group]}: where that group is tested, nothing is trained on the "
+                f"All samples of class {self.class_names[alone[0]]} are in group "
+                f"{self.names[group]}: when this group is the test set, the training set lacks the "
                 "class. Leave the class out by the card's 'keep', or choose a split that divides "
                 "groups, such as kfold."
             )
@@ -209,9 +209,9 @@ def too_few_for_folds(class_sizes: Mapping[str, int], folds: int) -> str:
     name, least = min(class_sizes.items(), key=lambda item: item[1])
     if least < 2:
         return (
-            f"the class '{name}' has {least} training point, so that an inner fold would leave "
-            "none to train on; train on more points, or drop tune."
+            f"the class '{name}' has {least} training sample, so an inner fold would leave none to "
+            "train on; use a larger training set, or remove tune."
         )
     if sum(class_sizes.values()) < folds:
-        return f"folds is {folds}, but there are {sum(class_sizes.values())} training points."
+        return f"folds is {folds}, but there are {sum(class_sizes.values())} training samples."
     return ""

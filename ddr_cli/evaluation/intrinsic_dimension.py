@@ -1,6 +1,6 @@
-"""The intrinsic dimension of a sample, from the growth of an entropic graph.
+"""The intrinsic dimension of data, from the growth of an entropic graph.
 
-For n points drawn on an m-dimensional manifold, the total edge length (edges
+For n samples drawn on an m-dimensional manifold, the total edge length (edges
 to the power gamma) of their minimal spanning tree or k-nearest-neighbour graph
 grows like n^((m - gamma) / m). The slope a of its logarithm against log n,
 over subsamples of several sizes, therefore gives
@@ -36,7 +36,7 @@ DEFAULT_SIZES = np.linspace(0.5, 0.98, 9)
 
 @dataclass(frozen=True, eq=False)
 class DimensionEstimate:
-    """An estimated dimension and what it rests on."""
+    """An estimated dimension and its basis."""
 
     # Median over the repetitions; inf where the length grows at least as fast as the number of
     # points, as in a space of too many dimensions for the sample to tell.
@@ -58,51 +58,52 @@ def estimate_dimension(
     n_bootstraps: int = 5,
     random_state: int | np.random.Generator | None = None,
 ) -> DimensionEstimate:
-    """Estimate the intrinsic dimension of a sample by a geodesic entropic graph.
+    """Estimate the intrinsic dimension of data by a geodesic entropic graph.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The sample, of at least 20 distinct points.
+        At least 20 distinct samples.
     graph : {"gmst", "knn"}, default="gmst"
-        Whose length is measured: the minimal spanning tree of the geodesic distances (shortest
-        paths over the neighbourhood graph of the whole sample), or the graph that joins each
-        point of a subsample with its nearest ones there (Euclidean, which between near
-        neighbours is the geodesic distance).
+        The graph whose length is measured. "gmst": the minimal spanning tree of the geodesic
+        distances (shortest paths over the neighbourhood graph of all samples). "knn": the graph
+        that joins each sample of a subsample with its nearest ones there (by Euclidean distance,
+        which between near neighbours is the geodesic distance).
     n_neighbors : int, optional
-        Neighbours per point of the neighbourhood graph (default 8) or of the k-nearest-neighbour
+        Neighbours per sample of the neighbourhood graph (default 8) or of the k-nearest-neighbour
         graph (default 5).
     gamma : float, default=1.0
         Power of the edge lengths, above 0 and below the dimension.
     sizes : sequence of int, optional
-        Sizes of the subsamples, at least two; by default nine, evenly from 50 % to 98 % of the
-        sample.
+        Sizes of the subsamples, at least two. Default: nine, evenly from 50 % to 98 % of the
+        samples.
     n_subsamples : int, default=5
         Subsamples per size, drawn without replacement; their lengths are averaged.
     n_bootstraps : int, default=5
-        Repetitions of the whole.
+        Number of repetitions of the estimate.
     random_state : int, Generator or None, default=None
         Seed of the subsamples.
 
     Returns
     -------
     DimensionEstimate
+        The median estimate and the estimates of the repetitions.
 
     Raises
     ------
     ValueError
-        If the sample is too small, or a parameter is out of range.
+        If there are too few samples, or a parameter is out of range.
 
     Notes
     -----
-    Of exact duplicates one is kept: a continuous distribution has none, and their edges of length
-    0 do not grow. Where the neighbourhood graph is not connected, each of its parts has a tree of
-    its own and their lengths are added: each grows by the same law, whereas edges between parts
-    would add a constant that flattens the slope. Time and memory grow with the square of the
-    sample.
+    One of each set of exact duplicates is kept: a continuous distribution has none, and their edges
+    of length 0 do not grow. If the neighbourhood graph is not connected, each component has its own
+    tree and the lengths are added: each grows by the same law, whereas edges between components
+    would add a constant that flattens the slope. Time and memory grow with the square of the number
+    of samples.
 
-    In high dimension a sample is nearly all boundary and the estimate is too low: on 1000 points
-    of a 13-dimensional Gaussian it is 11 to 12.
+    In high dimensions most samples lie near the boundary, and the estimate is too low: for 1000
+    samples of a 13-dimensional Gaussian it is 11 to 12.
 
     References
     ----------
@@ -163,10 +164,10 @@ def estimate_dimension(
 
 
 def geodesic_distances(X: Floats, n_neighbors: int) -> Floats:
-    """Return the lengths of the shortest paths over the neighbourhood graph of distinct points.
+    """Return the lengths of the shortest paths over the neighbourhood graph of distinct samples.
 
-    Each is joined with its nearest ones, and with those it is among the nearest of; inf where no
-    path leads from one point to the other.
+    Two samples are joined if either is among the nearest of the other; inf if no path connects
+    them.
     """
     n = len(X)
     neighbors = kneighbors(X, n_neighbors)
@@ -190,7 +191,8 @@ def _check(
         raise ValueError(f"graph={graph!r} is not valid: choose 'gmst' or 'knn'.")
     if n_samples < _FEWEST:
         raise ValueError(
-            f"A dimension needs at least {_FEWEST} distinct points to estimate, not {n_samples}."
+            f"Estimating a dimension needs at least {_FEWEST} distinct samples, but there are "
+            f"{n_samples}."
         )
     if gamma <= 0:
         raise ValueError(f"gamma={gamma} is not valid: it must be above 0.")
@@ -201,7 +203,7 @@ def _check(
     if len(sizes) < 2 or sizes.min() < 3 or sizes.max() > n_samples:
         raise ValueError(
             "sizes must hold at least two different sizes of subsamples, each from 3 to the "
-            f"{n_samples} distinct points; they are {sizes.tolist()}."
+            f"{n_samples} distinct samples; they are {sizes.tolist()}."
         )
     most = (n_samples if graph == "gmst" else int(sizes.min())) - 1
     if not 1 <= n_neighbors <= most:
@@ -239,7 +241,7 @@ def estimate_class_dimensions(
         n = int(points.shape[0])
         group = ClassDimension(name, n)
         if n > _MOST:
-            reason = f"{n} samples are too many; all distances of at most {_MOST} fit into memory."
+            reason = f"{n} samples are too many: the distances of at most {_MOST} fit into memory."
             group = replace(group, reason=reason)
         else:
             dense = points.toarray() if hasattr(points, "toarray") else points

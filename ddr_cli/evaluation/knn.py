@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
+from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.numerics.validation import validate_data
@@ -26,32 +26,32 @@ Ties = Literal["nearest", "smallest_label"]
 @registered(
     "classifier",
     "knn",
-    "k nearest neighbours, Euclidean; of tied classes the nearest neighbour's wins",
+    "k nearest neighbours, Euclidean; ties go to the class of the nearest neighbour",
     label="k-NN",
     look=("blue", "o"),
 )
-class KNNClassifier(ClassifierMixin, BaseEstimator):
-    """Majority vote of the k nearest training points in Euclidean distance.
+class KNNClassifier(Classifier):
+    """Majority vote of the k nearest training samples in Euclidean distance.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        k, the number of voters.
+        Number k of neighbours that vote.
     ties : {"nearest", "smallest_label"}, default="nearest"
-        Who wins when several classes have the most votes: the one whose member is nearest to the
-        query, or the one that sorts first (scikit-learn's rule).
+        The prediction if several classes have the most votes: the class of the nearest neighbour
+        among them, or the class that sorts first (scikit-learn's rule).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The class labels.
     n_features_in_ : int
         Number of features seen in `fit`.
 
     Notes
     -----
-    Training points at the same distance rank by their row number, so a prediction never depends
-    on the order in which a search meets them.
+    Training samples at the same distance are ordered by row number, so a prediction does not depend
+    on the search.
 
     References
     ----------
@@ -69,33 +69,43 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
     ties: Ties = "nearest"
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Remember the training points, dense or sparse, and their labels.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data is not valid, or there are fewer than k points.
-        """
         check_parameters(self)
         points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(labels)
         if len(labels) < self.n_neighbors:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors} is more than the n_samples={len(labels)} "
-                "training points; choose a smaller one."
+                f"n_neighbors={self.n_neighbors} is more than the n_samples={len(labels)} training "
+                "samples; choose a smaller one."
             )
         self.classes_, self._codes = np.unique(labels, return_inverse=True)
         self._points = points
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the label of each query."""
         return self._elected(self._votes(X))
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return each class's share of a query's k neighbours, (n_queries, n_classes).
+        """Return the fraction of each class among the k neighbours.
 
-        Of classes with equally many, the one that `predict` names has the last bit more.
+        If several classes have the largest fraction, that of the class that `predict` returns is
+        larger by one rounding unit.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes)
+            The fractions; columns are in the order of `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
         """
         votes, n_classes = self._votes(X), len(self.classes_)
         shares: NDArray[np.float64] = tallied(votes, n_classes) / votes.shape[1]
@@ -111,18 +121,28 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         X_test: ArrayLike | None,
         settings: Sequence[Mapping[str, Any]],
     ) -> list[NDArray[Any]]:
-        """Return what fitting and predicting with each of `settings` would, from one search.
+        """Fit and predict with each of several settings, from one neighbour search.
 
         Parameters
         ----------
-        X_train, y_train, X_test
-            As for `fit` and `predict`; without `X_test`, as for `predict_training`.
+        X_train : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, one per row.
+        y_train : array-like of shape (n_samples,)
+            Class labels.
+        X_test : array-like or sparse matrix of shape (n_queries, n_features), or None
+            Samples to classify. None: the training samples, as in `predict_training`.
         settings : sequence of mapping
-            Constructor parameters, one mapping per prediction.
+            Parameters of the classifier, one mapping per prediction.
 
         Returns
         -------
         list of ndarray of shape (n_queries,)
+            The predicted labels for each setting.
+
+        Raises
+        ------
+        ValueError
+            If a setting or the data are not valid.
         """
         classifiers = [cls(**setting) for setting in settings]
         if not classifiers:
@@ -141,16 +161,33 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
     def predict_training(
         cls, X: ArrayLike, y: ArrayLike, settings: Sequence[Mapping[str, Any]]
     ) -> list[NDArray[Any]]:
-        """Return what each of `settings` predicts of the training samples, from one search.
+        """Predict the label of each training sample from all other training samples.
 
-        A sample is no neighbour of itself: its label is predicted from all others.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, one per row.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        settings : sequence of mapping
+            Parameters of the classifier, one mapping per prediction; they share one search.
+
+        Returns
+        -------
+        list of ndarray of shape (n_samples,)
+            The predicted labels for each setting.
+
+        Raises
+        ------
+        ValueError
+            If a setting or the data are not valid.
         """
         return cls.predict_many(X, y, None, settings)
 
     def _votes(self, X: ArrayLike | None) -> NDArray[np.intp]:
         """Return the class codes of each query's k neighbours, nearest first.
 
-        Without queries the training points are asked for, and none is its own neighbour.
+        Without queries, these are the training samples, and no sample is its own neighbour.
         """
         check_is_fitted(self)
         queries = None

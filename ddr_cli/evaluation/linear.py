@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import lstsq, qr
 from scipy.sparse.linalg import LinearOperator, lsmr
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
+from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.neighbors import CsrArray, Floats
 from ddr_cli.numerics.validation import validate_data
@@ -27,26 +27,26 @@ from ddr_cli.numerics.validation import validate_data
 @registered(
     "classifier",
     "linear",
-    "least squares on class indicators, the largest fitted value wins",
+    "least squares on class indicators; predicts the class with the largest fitted value",
     look=("orange", "D"),
 )
-class LinearClassifier(ClassifierMixin, BaseEstimator):
-    """Regress the indicator of every class on the features; the largest fitted value wins.
+class LinearClassifier(Classifier):
+    """Least squares on class indicators; it predicts the class with the largest fitted value.
 
     For each class k the coefficients are
 
         [a_k, b_k] = argmin  sum_i (x_i' a_k + b_k - c_ki)^2 + alpha |a_k|^2
 
-    with c_ki = 1 where point i is of class k and 0 elsewhere, and a point goes to the class with
-    the largest x' a_k + b_k, of equals to the one that sorts first.
+    with c_ki = 1 if sample i belongs to class k and 0 otherwise. It predicts the class with the
+    largest x' a_k + b_k (ties: the class that sorts first).
 
     Parameters
     ----------
     fit_intercept : bool, default=True
         Whether b_k is fitted (it is never penalised) or 0.
     alpha : float, default=0.0
-        Ridge penalty. With 0, of all minimisers the one with the smallest |a_k| is taken, so
-        collinear or more features than points are no trouble.
+        Ridge penalty. With 0, the minimiser with the smallest |a_k| is used, so collinear features
+        and more features than samples are possible.
 
     Attributes
     ----------
@@ -55,18 +55,18 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     intercept_ : ndarray of shape (n_classes,)
         The b_k.
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The class labels.
     n_features_in_ : int
         Number of features seen in `fit`.
 
     Notes
     -----
-    Dense input is solved by LAPACK's least squares, sparse input by LSMR to machine
-    precision, centring without ever making it dense.
+    LAPACK's least squares solves dense input; LSMR solves sparse input to machine precision and
+    centres it without making it dense.
 
-    With more features than points and ``alpha=0`` the fit passes through every indicator, and a
-    few near-duplicates across classes can then ruin all other predictions (texts are like that);
-    a small `alpha` such as 1e-3 cures it.
+    With more features than samples and ``alpha=0`` the fit interpolates the indicators, and a few
+    near-duplicates in different classes can spoil all other predictions, as in text data; a small
+    `alpha` such as 1e-3 prevents this.
 
     References
     ----------
@@ -78,13 +78,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     alpha: Annotated[float, Ge(0)] = 0.0
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the coefficients to training points, dense or sparse, and their labels.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data is not valid.
-        """
         points, indicators = self._points_and_indicators(X, y)
         is_sparse: bool = sparse.issparse(points)
         solve = self._solve_sparse if is_sparse else self._solve_dense
@@ -112,7 +105,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return coef, target - mean @ coef.T
 
     def _origins(self, X: Any, indicators: Floats) -> tuple[Floats, Floats]:
-        """Return what points and indicators are centred by."""
+        """Return what samples and indicators are centred by."""
         if self.fit_intercept:
             return np.asarray(X.mean(axis=0)).ravel(), indicators.mean(axis=0)
         return np.zeros(X.shape[1]), np.zeros(indicators.shape[1])
@@ -142,25 +135,60 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return coef, target - coef @ mean
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the fitted class values of each query, of shape (n_queries, n_classes).
+        """Return the fitted values x' a_k + b_k of the classes.
 
-        With two classes, of shape (n_queries,): the second value minus the first.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes) or (n_queries,)
+            One column per class. For two classes, the second value minus the first.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
         """
         values = self._values(X)
         return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the label of each query."""
         best = self._values(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
     def predict_mapped(
         self, X_train: ArrayLike, y_train: ArrayLike, X_test: ArrayLike, maps: Sequence[Floats]
     ) -> list[NDArray[Any]]:
-        """Return what is predicted of the points times each of `maps`, (n_features, m) matrices.
+        """Fit and predict on the product of the samples with each of several matrices.
 
-        Up to rounding these are the predictions of as many fits to dense points. The points are
-        factorised once: with X = QR, the product R A has the singular values of X A.
+        Up to rounding, the predictions equal those of separate fits to dense samples. The samples
+        are factorised once: with X = QR, the product R A has the singular values of X A.
+
+        Parameters
+        ----------
+        X_train : array-like of shape (n_samples, n_features)
+            Training samples, one per row.
+        y_train : array-like of shape (n_samples,)
+            Class labels.
+        X_test : array-like of shape (n_queries, n_features)
+            Samples to classify.
+        maps : sequence of ndarray of shape (n_features, n_components)
+            The matrices.
+
+        Returns
+        -------
+        list of ndarray of shape (n_queries,)
+            The predicted labels for each matrix.
+
+        Raises
+        ------
+        ValueError
+            If the data are not valid.
         """
         points, indicators = self._points_and_indicators(X_train, y_train)
         queries = validate_data(self, X_test, dtype=np.float64, reset=False)

@@ -1,4 +1,4 @@
-"""Measures: what an embedding is like, scored without predicting anything.
+"""Measures: scores of an embedding that need no predictions.
 
 A measure is an estimator-like object with parameters in its signature, a class attribute ``scale``
 (a `ddr_cli.evaluation.metrics.Scale`), and the class method ``score_many(embedded, settings)``,
@@ -33,24 +33,24 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """An embedding with all that is known of its points, the training part first.
+    """An embedding with all known properties of its samples, the training set first.
 
     Parameters
     ----------
     points : array or sparse of shape (n, m)
         The embedding.
     original : array or sparse of shape (n, d)
-        The points as the reducer got them, after preprocessing.
+        The input of the reducer, after preprocessing.
     y : ndarray of shape (n,)
-        Class of each point, an index into `classes`; test points have theirs too.
+        Class of each sample, including test samples, as an index into `classes`.
     n_train : int
-        How many of them are training points.
+        Number of training samples.
     classes : tuple of str
         The classes' names.
     subclasses : ndarray of shape (n,), optional
-        The class of each point before classes were merged.
+        Class of each sample before classes were merged.
     prototypes : ndarray of shape (n_classes, m), optional
-        Where the method itself places each class, if it does.
+        Position of each class in the embedding, if the method computes one.
     """
 
     points: Any
@@ -62,12 +62,12 @@ class Embedded:
     prototypes: NDArray[np.float64] | None = None
 
     def part(self, which: Part) -> Embedded:
-        """Return all of it, or the test points alone (none of them then is a training point)."""
+        """Return the whole embedding, or that of the test samples (with `n_train` 0)."""
         if which == "all":
             return self
         rows = slice(self.n_train, None)
         if len(self.y) == self.n_train:
-            raise ValueError("There are no test points; use part: all.")
+            raise ValueError("There are no test samples; use part: all.")
         below = None if self.subclasses is None else self.subclasses[rows]
         return Embedded(
             self.points[rows], self.original[rows], self.y[rows], 0, self.classes, below
@@ -75,30 +75,59 @@ class Embedded:
 
     @cached_property
     def known_subclasses(self) -> Codes:
-        """The sub-classes; a ValueError if no classes were merged."""
+        """The sub-classes; raises ValueError if no classes were merged."""
         if self.subclasses is None:
-            raise ValueError("This data set has no merged classes, hence no sub-classes.")
+            raise ValueError("This data set has no merged classes and therefore no sub-classes.")
         return self.subclasses
 
 
 class Measure(BaseEstimator, ABC):
-    """A number that says what an embedding is like."""
+    """A score of an embedding."""
 
     scale: ClassVar[Scale]
 
     @abstractmethod
     def score(self, embedded: Embedded) -> float:
-        """Return the number for one embedding.
+        """Score an embedding.
+
+        Parameters
+        ----------
+        embedded : Embedded
+            The embedding and what is known of its samples.
+
+        Returns
+        -------
+        float
+            The score, in the units that the measure's docstring states.
 
         Raises
         ------
         ValueError
-            If a parameter is out of range, or the embedding lacks what is needed.
+            If a parameter is out of range, or the embedding lacks what the measure needs, such as
+            merged classes or enough samples.
         """
 
     @classmethod
     def score_many(cls, embedded: Embedded, settings: Sequence[Mapping[str, Any]]) -> list[float]:
-        """Return the number for each of several settings of the parameters."""
+        """Score an embedding for each of several settings of the parameters.
+
+        Parameters
+        ----------
+        embedded : Embedded
+            The embedding and what is known of its samples.
+        settings : sequence of mapping
+            Parameters of the measure, one mapping per score.
+
+        Returns
+        -------
+        list of float
+            The scores, in the order of the settings.
+
+        Raises
+        ------
+        ValueError
+            As for `score`.
+        """
         scores = []
         for setting in settings:
             measure = cls(**setting)
@@ -112,7 +141,7 @@ class Measure(BaseEstimator, ABC):
 
 @dataclass(eq=False, repr=False)
 class _Neighborhood(Measure, ABC):
-    """The share of points for which something is among the `n_neighbors` nearest others.
+    """The fraction of samples for which something is among the `n_neighbors` nearest others.
 
     C. Wang and S. Mahadevan, "Learning Locality-Preserving Discriminative Features", sections 4.1
     and 4.2, Figs. 3, 6 and 7.
@@ -122,12 +151,10 @@ class _Neighborhood(Measure, ABC):
     part: Part = "all"
 
     def score(self, embedded: Embedded) -> float:
-        """Return the share, in 0..1."""
         return self.score_many(embedded, [self.get_params()])[0]
 
     @classmethod
     def score_many(cls, embedded: Embedded, settings: Sequence[Mapping[str, Any]]) -> list[float]:
-        """Return the share for each setting; all but `part` is searched once."""
         measures = [cls(**setting) for setting in settings]
         for measure in measures:
             check_parameters(measure)
@@ -142,7 +169,7 @@ class _Neighborhood(Measure, ABC):
     @staticmethod
     @abstractmethod
     def _hits(embedded: Embedded, k: int) -> NDArray[np.bool_]:
-        """Return which of each point's k nearest, nearest first, are what is looked for."""
+        """Return which of each sample's k nearest samples, nearest first, are hits."""
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
@@ -154,18 +181,18 @@ class _Neighborhood(Measure, ABC):
 @registered(
     "measure",
     "same_class",
-    "share of points with one of their class among the K nearest",
-    scale={"title": "share of points with a neighbour of their class", "better": "higher"},
+    "fraction of samples with a sample of their class among the K nearest",
+    scale={"title": "fraction of samples with a neighbour of their class", "better": "higher"},
 )
 class SameClass(_Neighborhood):
-    """The share of points with a point of their class among the nearest in the embedding.
+    """Fraction, in 0..1, of samples with a sample of their class among their nearest neighbours.
 
     Parameters
     ----------
     n_neighbors : int, default=1
-        How many of the nearest others are looked at.
+        Number of nearest neighbours that are considered.
     part : {"all", "test"}, default="all"
-        Which points: all, or the test points among themselves.
+        Samples that count: all, or only the test samples, compared with each other.
 
     References
     ----------
@@ -184,20 +211,21 @@ class SameClass(_Neighborhood):
 @registered(
     "measure",
     "topology",
-    "share of points whose nearest neighbour stays among the K nearest",
-    scale={"title": "share of points that keep their nearest neighbour", "better": "higher"},
+    "fraction of samples whose nearest neighbour stays among the K nearest",
+    scale={"title": "fraction of samples that keep their nearest neighbour", "better": "higher"},
 )
 class Topology(_Neighborhood):
-    """The share of points whose nearest neighbour before stays among the nearest after.
+    """Fraction, in 0..1, of samples whose nearest neighbour in the input stays a neighbour.
 
-    Before is the space that the reducer got, after preprocessing; after is the embedding.
+    The input is that of the reducer, after preprocessing. The nearest neighbour there stays if it
+    is among the `n_neighbors` nearest samples in the embedding.
 
     Parameters
     ----------
     n_neighbors : int, default=1
-        How many of the nearest others in the embedding are looked at.
+        Number of nearest neighbours in the embedding that are considered.
     part : {"all", "test"}, default="all"
-        Which points: all, or the test points among themselves.
+        Samples that count: all, or only the test samples, compared with each other.
 
     References
     ----------
@@ -226,7 +254,7 @@ class _LeaveOneOut(Measure, ABC):
     part: Part = "all"
 
     def _accuracy(self, X: Any, y: Codes) -> float:
-        """Return the share of points whose nearest others vote for their class."""
+        """Return the fraction of samples whose nearest neighbours vote for their class."""
         _, code = np.unique(y, return_inverse=True)
         votes = code[kneighbors(X, self.n_neighbors).indices]
         return float(np.mean(elect(votes, int(code.max()) + 1) == code))
@@ -238,28 +266,31 @@ class _LeaveOneOut(Measure, ABC):
 @registered(
     "measure",
     "separability",
-    "leave-one-out accuracy in the embedding over that in the original space",
+    "leave-one-out accuracy in the embedding, divided by that in the original space",
     scale={"title": "accuracy kept", "better": "higher"},
 )
 class Separability(_LeaveOneOut):
-    """Leave-one-out k-nearest-neighbour accuracy, over that before the reducer.
+    """Leave-one-out k-NN accuracy in the embedding, divided by that in the input of the reducer.
+
+    The ratio is 1 if the embedding keeps the accuracy.
 
     Parameters
     ----------
     n_neighbors : int, default=9
-        Neighbours that vote.
+        Number of neighbours that vote.
     part : {"all", "test"}, default="all"
-        Which points: all, or the test points among themselves.
+        Samples that count: all, or only the test samples, compared with each other.
     """
 
     scale = measured()["separability"]
 
     def score(self, embedded: Embedded) -> float:
-        """Return the ratio: 1 where as many points are recognised as before."""
         chosen = embedded.part(self.part)
         before = self._accuracy(chosen.original, chosen.y)
         if before == 0:
-            raise ValueError("No point is recognised before the reducer, so there is no ratio.")
+            raise ValueError(
+                "No sample is classified correctly in the input of the reducer: no ratio exists."
+            )
         return self._accuracy(chosen.points, chosen.y) / before
 
 
@@ -270,23 +301,22 @@ class Separability(_LeaveOneOut):
     scale={"title": "accuracy on the sub-classes", "better": "higher"},
 )
 class SubclassAccuracy(_LeaveOneOut):
-    """Leave-one-out k-nearest-neighbour accuracy on the sub-classes, within each merged class.
+    """Leave-one-out k-NN accuracy, in 0..1, on the sub-classes within each merged class.
 
-    A point is compared with those of its own class only, and points of classes that were not
-    merged don't count.
+    A sample is only compared with samples of its own class. Samples of classes that were not
+    merged do not count.
 
     Parameters
     ----------
     n_neighbors : int, default=9
-        Neighbours that vote.
+        Number of neighbours that vote.
     part : {"all", "test"}, default="all"
-        Which points: all, or the test points among themselves.
+        Samples that count: all, or only the test samples, compared with each other.
     """
 
     scale = measured()["subclass_accuracy"]
 
     def score(self, embedded: Embedded) -> float:
-        """Return the accuracy over all points of merged classes."""
         right = total = 0.0
         for points, subclass in _merged(embedded.part(self.part)):
             right += len(subclass) * self._accuracy(points, subclass)
@@ -307,12 +337,12 @@ class SubclassAccuracy(_LeaveOneOut):
     },
 )
 class SubclassSilhouette(Measure):
-    """Mean silhouette of the sub-classes, within each merged class.
+    """Mean silhouette, in -1..1, of the sub-classes within each merged class.
 
     Parameters
     ----------
     part : {"all", "test"}, default="all"
-        Which points: all, or the test points among themselves.
+        Samples that count: all, or only the test samples, compared with each other.
 
     References
     ----------
@@ -324,7 +354,6 @@ class SubclassSilhouette(Measure):
     part: Part = "all"
 
     def score(self, embedded: Embedded) -> float:
-        """Return the mean over all points of merged classes, in -1..1."""
         from sklearn.metrics import silhouette_samples
 
         values = [
@@ -335,7 +364,7 @@ class SubclassSilhouette(Measure):
 
 
 def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
-    """Return points and sub-classes of each class that was merged from several."""
+    """Return samples and sub-classes of each class that was merged from several."""
     merged = []
     for code in np.unique(embedded.y):
         rows = np.flatnonzero(embedded.y == code)
@@ -343,7 +372,7 @@ def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
         if len(np.unique(below)) > 1:
             merged.append((embedded.points[rows], below))
     if not merged:
-        raise ValueError("No class of this data set was merged from several.")
+        raise ValueError("No class of this data set was merged from several classes.")
     return merged
 
 
@@ -351,28 +380,30 @@ def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
 @registered(
     "measure",
     "intrinsic_dimension",
-    "geodesic-entropic-graph estimate of the dimension of a class or of all points",
+    "geodesic-entropic-graph estimate of the dimension of a class or of all samples",
     scale={"name": "dimension", "title": "intrinsic dimension", "better": None, "rate": False},
 )
 class IntrinsicDimension(Measure):
-    """Costa and Hero's geodesic-entropic-graph estimate; see `estimate_dimension`.
+    """Costa and Hero's estimate of the intrinsic dimension; see `estimate_dimension`.
 
     Parameters
     ----------
     method : {"gmst", "knn"}, default="gmst"
         Geodesic minimal spanning tree, or graph of nearest neighbours.
     of_class : str, optional
-        The name of a class; all points if not given.
+        Name of a class. Default: all samples.
     part : {"all", "test"}, default="all"
-        Which points.
+        Samples that count: all, or only the test samples.
     n_neighbors : int, optional
-        Of the neighbourhood graph, or of the graph of nearest neighbours.
+        Number of neighbours in the neighbourhood graph, or in the graph of nearest neighbours.
     gamma : float, default=1.0
         Power of the edge lengths.
-    n_subsamples, n_bootstraps : int, default=5
-        Subsamples per size, and repetitions of the whole.
+    n_subsamples : int, default=5
+        Number of subsamples of each size.
+    n_bootstraps : int, default=5
+        Number of repetitions of the estimate.
     random_state : int, optional
-        Seed of the subsamples; in a run, the split's if not given.
+        Seed of the subsamples. Default: in a run, the seed of the split.
 
     References
     ----------
@@ -392,7 +423,6 @@ class IntrinsicDimension(Measure):
     random_state: int | None = None
 
     def score(self, embedded: Embedded) -> float:
-        """Return the estimate."""
         chosen = embedded.part(self.part)
         sparse: bool = sp.issparse(chosen.points)
         points = chosen.points.toarray() if sparse else chosen.points

@@ -73,8 +73,8 @@ def label_score(name: str, y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Return one of `LABEL_METRICS`; a ValueError if the labels differ in shape or are none."""
     if np.shape(y_true) != np.shape(y_pred) or np.size(y_true) == 0:
         raise ValueError(
-            f"{name} needs as many predictions as labels, at least one of each; "
-            f"the shapes are {np.shape(y_true)} and {np.shape(y_pred)}."
+            f"{name} needs one prediction per label, and at least one label; the shapes are "
+            f"{np.shape(y_true)} and {np.shape(y_pred)}."
         )
     return LABEL_METRICS[name](y_true, y_pred)
 
@@ -87,17 +87,17 @@ def mean_average_precision(
     Parameters
     ----------
     relevant : array-like of bool, shape (n_samples,)
-        Which points are to come first.
+        Which samples are to come first.
     values : array-like of shape (n_samples,)
         Decision values; the larger, the earlier.
     groups : array-like of shape (n_samples,), optional
-        What is ranked together, such as the documents of a query; all points if not given. A
-        group without a relevant point has no average precision and doesn't count.
+        What is ranked together, such as the documents of a query; all samples if not given. A
+        group without a relevant sample has no average precision and doesn't count.
 
     Raises
     ------
     ValueError
-        If no point is relevant.
+        If no sample is relevant.
     """
     # What is heavy is imported where it is used: names of metrics are needed by completion.
     from sklearn.metrics import average_precision_score
@@ -105,7 +105,7 @@ def mean_average_precision(
     hits, order = np.asarray(relevant, dtype=bool), np.asarray(values)
     group = np.zeros(len(hits), dtype=int) if groups is None else np.asarray(groups)
     if not hits.any():
-        raise ValueError("mean_average_precision needs a relevant point, and there is none.")
+        raise ValueError("mean_average_precision needs at least one relevant sample.")
     each = [
         average_precision_score(hits[rows], order[rows])
         for rows in (group == name for name in np.unique(group[hits]))
@@ -158,7 +158,7 @@ _SCALES = MappingProxyType(
             Scale("error", "error rate", "lower", of_points=True),
             Scale("accuracy", "accuracy", "higher", of_points=True),
             Scale("balanced_accuracy", "balanced accuracy", "higher"),
-            Scale(TRAINING_ERROR, "error on the training points", "lower"),
+            Scale(TRAINING_ERROR, "error on the training set", "lower"),
             Scale(MEAN_AVERAGE_PRECISION, "mean average precision", "higher"),
         )
     }

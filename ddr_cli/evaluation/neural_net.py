@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
+from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.validation import validate_data
 
@@ -31,25 +31,25 @@ _MOMENTUM = 0.9
     "one hidden layer of 2d units, trained by full-batch gradient steps",
     look=("green", "^"),
 )
-class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
-    """One hidden layer, trained for a fixed number of steps along the gradient of all points.
+class NeuralNetClassifier(Classifier):
+    """A network with one hidden layer, trained by a fixed number of full-batch gradient steps.
 
     Parameters
     ----------
     hidden : int or "double", default="double"
-        Hidden units; "double" is twice the number of features, as in the paper.
+        Number of hidden units; "double" is twice the number of features, as in the paper.
     activation : {"tanh", "logistic", "relu"}, default="tanh"
-        Of the hidden units. The output is a softmax, the loss its cross-entropy.
+        Activation of the hidden units. The output is a softmax, the loss its cross-entropy.
     solver : {"gradient", "adam"}, default="gradient"
-        Gradient descent with Nesterov's momentum of 0.9, or Adam; both on the whole training
-        part at once.
+        Gradient descent with Nesterov's momentum of 0.9, or Adam; both use the whole training set
+        in each step.
     learning_rate : float, default=0.1
         Step length; for Adam 0.01 is a better choice.
     max_iter : int, default=2000
-        Number of steps; all are made, so the cost is known beforehand.
+        Number of steps. There is no early stopping, so the cost is known in advance.
     scale : bool, default=True
-        Standardise the features first, by the training part. Without it, features far from unit
-        scale saturate the hidden units and nothing is learnt.
+        Standardise the features first, by the training set. Without it, features far from unit
+        scale saturate the hidden units, and the network learns nothing.
     random_state : int or None, default=None
         Seed of the starting weights.
 
@@ -58,15 +58,15 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
     network_ : MLPClassifier
         The trained network.
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The class labels.
     n_iter_ : int
-        Number of steps made, always `max_iter`.
+        Number of steps, always `max_iter`.
     n_features_in_ : int
         Number of features seen in `fit`.
 
     Notes
     -----
-    The paper states the layers, "a gradient method" and the 2000 iterations, no more: activation,
+    The paper only states the layers, "a gradient method" and the 2000 iterations; activation,
     loss, step length and scaling are our choice.
 
     References
@@ -84,14 +84,6 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
     random_state: Annotated[int, Ge(0)] | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train the network on dense points and their labels.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data is not valid, or the weights overflow; a smaller
-            `learning_rate` or ``scale=True`` then helps.
-        """
         check_parameters(self)
         points, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
@@ -118,14 +110,31 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the network's outputs, (n_queries, n_classes); rows sum to 1."""
+        """Return the network's outputs.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes)
+            Class probabilities; each row sums to 1.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
         outputs: NDArray[np.float64] = self.network_.predict_proba(self._scaled(points))
         return outputs
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the label with the largest output for each query."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 

@@ -37,7 +37,7 @@ def _is_sparse(X: Any) -> bool:
 
 
 class _Step(TransformerMixin, BaseEstimator, ABC):
-    """One of scikit-learn's transformers, made when the training data are known."""
+    """A scikit-learn transformer that is created in `fit`."""
 
     version: ClassVar[int] = 1
     _accepts_sparse: ClassVar[bool] = True
@@ -49,7 +49,25 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
         """Return the transformer for the training data."""
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
-        """Fit the step on the training part."""
+        """Fit the step to the training set.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, one per row. Some steps take dense data only.
+        y : object, optional
+            Ignored.
+
+        Returns
+        -------
+        Self
+            The fitted step.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are not valid.
+        """
         check_parameters(self)
         points = self._validated(X, reset=True)
         with config_context(transform_output="default"):
@@ -57,7 +75,25 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
         return self
 
     def transform(self, X: ArrayLike) -> Any:
-        """Apply the fitted step to any points."""
+        """Apply the fitted step to samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray or sparse matrix of shape (n_queries, n_features_out)
+            The transformed samples.
+
+        Raises
+        ------
+        NotFittedError
+            If the step is not fitted.
+        ValueError
+            If X has another number of features than the training set, or invalid values.
+        """
         check_is_fitted(self)
         points = self._validated(X, reset=False)
         # A data frame of the inner transformer would lack the names of the samples.
@@ -75,7 +111,7 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
         )
         if self._needs_positive and points.size and points.min() < 0:
             step = type(self).__name__.lower()
-            raise ValueError(f"Negative values in data: {step} needs counts, or sizes.")
+            raise ValueError(f"Negative values in data: {step} requires non-negative values.")
         return points
 
     def __sklearn_tags__(self) -> Any:
@@ -87,41 +123,75 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
 
 
 class _OfColumns(_Step):
-    """A step that treats the columns with codes of categories differently from numbers.
-
-    Which they are is told to `fit`; without a word of it, all are numbers.
-    """
+    """A step that treats categorical columns, which `fit` is told, differently from numbers."""
 
     _accepts_missing = True
     _categorical: Sequence[int] = ()
 
     def fit(self, X: ArrayLike, y: object = None, categorical: Sequence[int] = ()) -> Self:
-        """Fit the step on the training part."""
+        """Fit the step to the training set.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, one per row. Some steps take dense data only.
+        y : object, optional
+            Ignored.
+        categorical : sequence of int, optional
+            Indices of the columns that hold codes of categories. Default: all columns are numeric.
+
+        Returns
+        -------
+        Self
+            The fitted step.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are not valid.
+        """
         self._categorical = tuple(categorical)
         return super().fit(X, y)
 
 
 class _Projection(_Step):
-    """A step with other features, which the inner transformer names."""
+    """A step with new features, which the inner transformer names."""
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
-        """Return the names of the new features."""
+        """Return the names of the new features.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the input features. Default: those seen in `fit`, else x0, x1, ...
+
+        Returns
+        -------
+        ndarray of str of shape (n_features_out,)
+            The names.
+
+        Raises
+        ------
+        NotFittedError
+            If the step is not fitted.
+        """
         check_is_fitted(self)
         names = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
         return np.asarray(self.transformer_.get_feature_names_out(names))
 
 
 def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = False) -> PCA:
-    """Return scikit-learn's PCA of the points, nothing about it left to chance.
+    """Return a deterministic fit of scikit-learn's PCA.
 
-    "full" is all components whose variance is more than rounding. Dense points: LAPACK's singular
-    values. Sparse ones, which must not be centred: the eigenvectors of the covariance matrix, or
-    ARPACK from a fixed start for a number of components of more than 2000 features.
+    "full" keeps all components whose variance exceeds rounding. The solver is LAPACK's singular
+    value decomposition for dense data. For sparse data, which must not be centred, it is the
+    eigendecomposition of the covariance matrix, or ARPACK from a fixed start for a given number of
+    components of more than 2000 features.
     """
     sparse, number = _is_sparse(points), not isinstance(n_components, float | str)
     if number and n_components > (most := min(points.shape)):
         raise ValueError(
-            f"n_components={n_components}, but n_samples={points.shape[0]} points with n_features="
+            f"n_components={n_components}, but n_samples={points.shape[0]} samples with n_features="
             f"{points.shape[1]} span at most {most} dimensions; choose a smaller number or 'full'."
         )
     solver = "covariance_eigh" if sparse else "full"
@@ -151,24 +221,24 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
 @registered(
     "preprocessor",
     "pca",
-    "principal components: a number, a share of variance, or all but the null space",
+    "principal components: a number, a fraction of variance, or all except the null space",
 )
 class PrincipalComponents(_Projection):
-    """Project on the principal components of the training part (centred).
+    """Project on the principal components of the training set (centred).
 
     Parameters
     ----------
     n_components : int, float or "full", default="full"
-        How many; or, strictly between 0 and 1, the smallest number that explains this share of
-        the variance; or all with any variance at all, so that nothing but the null space of the
-        training part is dropped (199 for 200 points in general position).
+        Number of components; or, given as a fraction between 0 and 1, the smallest number that
+        explains this fraction of the variance; or "full": all components with non-zero variance
+        (199 for 200 samples in general position).
     whiten : bool, default=False
         Scale every component to unit variance.
 
     Notes
     -----
-    Solved by full singular values, so nothing is random. Sparse training data are made dense, up
-    to 2^27 entries; beyond that use `svd`.
+    A full singular value decomposition computes the components, so the result is deterministic.
+    Sparse training data are made dense, up to 2^27 entries; beyond that use `svd`.
     """
 
     n_components: Literal["full"] | Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = "full"
@@ -178,7 +248,8 @@ class PrincipalComponents(_Projection):
         if _is_sparse(points):
             if np.prod(points.shape, dtype=float) > _DENSE_LIMIT:
                 raise ValueError(
-                    f"pca would make a sparse matrix of shape {points.shape} dense; use svd."
+                    f"pca would make a sparse matrix of shape {points.shape} dense, which needs "
+                    "too much memory; use svd."
                 )
             points = points.toarray()
         return fit_pca(points, self.n_components, whiten=self.whiten)
@@ -187,15 +258,15 @@ class PrincipalComponents(_Projection):
 @dataclass(eq=False, repr=False)
 @registered("preprocessor", "svd", "leading singular vectors, not centred; sparse")
 class SingularVectors(_Projection):
-    """Project on the leading right singular vectors of the training part, for sparse data.
+    """Project on the leading right singular vectors of the training set, for sparse data.
 
-    Nothing is centred: subtracting the mean would make sparse data dense. So the first vector
-    mostly points to the mean, and the result is not PCA's.
+    The data are not centred, since subtracting the mean would make sparse data dense. The first
+    vector therefore roughly points to the mean, and the result differs from PCA's.
 
     Parameters
     ----------
     n_components : int, default=100
-        How many, below the number of training points and of features.
+        Number of vectors, below both n_samples and n_features.
     """
 
     n_components: Annotated[int, Ge(1)] = 100
@@ -204,8 +275,8 @@ class SingularVectors(_Projection):
         if self.n_components >= min(points.shape):
             raise ValueError(
                 f"svd: n_components={self.n_components} must be below both n_samples="
-                f"{points.shape[0]} and n_features={points.shape[1]} of the training part; "
-                "choose a smaller number."
+                f"{points.shape[0]} and n_features={points.shape[1]} of the training set; choose a "
+                "smaller number."
             )
         # Lanczos to machine precision; the fixed seed is that of its starting vector.
         from sklearn.decomposition import TruncatedSVD
@@ -216,15 +287,16 @@ class SingularVectors(_Projection):
 @dataclass(eq=False, repr=False)
 @registered("preprocessor", "impute", "missing values: mean, median or most frequent value")
 class Impute(OneToOneFeatureMixin, _OfColumns):
-    """Put the training part's value of a feature in the place of its missing ones.
+    """Replace missing values of a feature by its mean, median or mode in the training set.
 
-    A categorical column gets its most frequent value by any strategy, a feature without a single
-    value in the training part 0. Of equally frequent values the smallest counts.
+    With every strategy, missing values of a categorical column become its most frequent value. If
+    a feature has no value in the training set, they become 0. Among equally frequent values the
+    smallest is used.
 
     Parameters
     ----------
     strategy : {"mean", "median", "most_frequent"}, default="mean"
-        Which value of the numeric features.
+        Statistic that replaces missing values of numeric features.
     """
 
     strategy: Literal["mean", "median", "most_frequent"] = "mean"
@@ -242,10 +314,10 @@ class Impute(OneToOneFeatureMixin, _OfColumns):
 
 @registered("preprocessor", "one_hot", "categorical columns as one 0/1 column per value")
 class OneHot(_Projection, _OfColumns):
-    """Make each categorical column one 0/1 column per value in the training part.
+    """Replace each categorical column by one 0/1 column per value in the training set.
 
-    These come first, the other features after them. A value that the training part does not have
-    is 0 in all of its columns; a missing one, unless it was imputed before, is a value of its own.
+    The new columns come first, then the other features. A value that is not in the training set is
+    0 in all columns. A missing value that was not imputed before is a separate value.
     """
 
     _accepts_sparse = False
@@ -266,15 +338,15 @@ class OneHot(_Projection, _OfColumns):
 
 @dataclass(eq=False, repr=False)
 @registered(
-    "preprocessor", "variance_threshold", "drop features that don't vary in the training part"
+    "preprocessor", "variance_threshold", "drop features that do not vary in the training set"
 )
 class LowVariance(_Projection):
-    """Drop features that vary little, or not at all, in the training part.
+    """Drop features that vary little, or not at all, in the training set.
 
     Parameters
     ----------
     threshold : float, default=0
-        Features of no more variance than this are dropped.
+        Features with at most this variance are dropped.
     """
 
     threshold: Annotated[float, Ge(0)] = 0.0
@@ -287,7 +359,7 @@ class LowVariance(_Projection):
 
 @registered("preprocessor", "log1p", "ln(1 + x) of every value")
 class Log1p(OneToOneFeatureMixin, _Step):
-    """Replace each value x by ln(1 + x): counts and other sizes with a long tail."""
+    """Replace each value x by ln(1 + x), for counts and other long-tailed values of 0 or more."""
 
     _needs_positive = True
 
@@ -301,7 +373,7 @@ class Log1p(OneToOneFeatureMixin, _Step):
 class Standardize(OneToOneFeatureMixin, _Step):
     """Subtract each feature's mean and divide by its standard deviation.
 
-    A constant feature is not divided. Sparse data are divided only: centring would make them
+    A constant feature is not divided. Sparse data are not centred, since that would make them
     dense.
     """
 
@@ -312,15 +384,15 @@ class Standardize(OneToOneFeatureMixin, _Step):
 
 
 @dataclass(eq=False, repr=False)
-@registered("preprocessor", "rescale", "the training part's range to [0, 1]")
+@registered("preprocessor", "rescale", "map the training set's range to [0, 1]")
 class Rescale(OneToOneFeatureMixin, _Step):
-    """Map the training part's range to [0, 1]; other points may fall outside.
+    """Map the training set's range to [0, 1]; other samples may fall outside.
 
     Parameters
     ----------
     by : {"feature", "all"}, default="feature"
-        The range of each feature on its own, or one range for the whole matrix, which keeps the
-        geometry (grey values of images).
+        "feature": one range per feature. "all": one range for the whole matrix, which keeps the
+        geometry, such as for grey values of images.
     """
 
     _accepts_sparse = False
@@ -345,7 +417,7 @@ class _Range:
 
 @registered("preprocessor", "unit_length", "every row to Euclidean length 1")
 class UnitLength(OneToOneFeatureMixin, _Step):
-    """Scale every row to Euclidean length 1; a row of zeros stays."""
+    """Scale every row to Euclidean length 1; a row of zeros does not change."""
 
     def _fitted(self, points: Any) -> Any:
         from sklearn.preprocessing import Normalizer
@@ -354,18 +426,18 @@ class UnitLength(OneToOneFeatureMixin, _Step):
 
 
 @dataclass(eq=False, repr=False)
-@registered("preprocessor", "tfidf", "word counts times the words' rarity")
+@registered("preprocessor", "tfidf", "word counts weighted by the rarity of the word (tf-idf)")
 class Tfidf(OneToOneFeatureMixin, _Step):
-    """Weigh word counts by how rare the word is in the training part.
+    """Weight word counts by the rarity of the word in the training set.
 
     The weight of a word is its count times ln((1 + n) / (1 + df)) + 1, for n training documents of
-    which df hold the word (scikit-learn's smoothed idf, finite for words that no training
-    document holds).
+    which df contain the word (scikit-learn's smoothed idf, which is finite for words that no
+    training document contains).
 
     Parameters
     ----------
     norm : {"none", "l2"}, default="none"
-        Whether each document is then scaled to Euclidean length 1.
+        Whether each document is then scaled to Euclidean length 1 ("l2").
     """
 
     norm: Literal["none", "l2"] = "none"
@@ -380,7 +452,7 @@ class Tfidf(OneToOneFeatureMixin, _Step):
 def fit_step(
     step: Any, train: Any, y: Any, categorical: Sequence[int]
 ) -> tuple[Any, Sequence[int]]:
-    """Fit a step; return the training part after it, and which of its columns hold codes then."""
+    """Fit a step; return the transformed training set and its categorical columns."""
     known = {"categorical": categorical} if isinstance(step, _OfColumns) else {}
     after = step.fit_transform(train, y, **known)
     return after, categorical if isinstance(step, OneToOneFeatureMixin) else ()

@@ -1,7 +1,7 @@
 """scikit-learn's classifiers with a few of their parameters, checked, seeded and on one thread.
 
-They show how much a reduction loses against a strong classifier on all features, and users expect
-them. Parameters that are not named here have scikit-learn's defaults.
+They show how much accuracy a reduction loses compared with a strong classifier on all features.
+Parameters that are not listed here have scikit-learn's defaults.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 from annotated_types import Ge, Gt, Le
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
@@ -23,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
+from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.validation import refuse_dates, validate_data
 
@@ -32,14 +32,32 @@ Count = Annotated[int, Ge(1)]
 
 
 class _Checked:
-    """A mix-in that hands the parameters to scikit-learn's classifier, and checks them in `fit`."""
+    """A mix-in that passes the parameters to scikit-learn's classifier and checks them in `fit`."""
 
     def __post_init__(self) -> None:
         parameters: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]  # scikit-learn's
         super().__init__(**parameters)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the classifier to training samples and their labels."""
+        """Fit the classifier to the training set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples, one per row.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        Self
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are not valid.
+        """
         check_parameters(self)
         refuse_dates(X)
         fitted: Self = super().fit(X, y)  # type: ignore[misc]  # scikit-learn's
@@ -50,11 +68,26 @@ class _Checked:
 @registered(
     "classifier",
     "gradient_boosting",
-    "gradient boosting of trees on binned features; dense points only",
+    "gradient boosting of trees on binned features; dense data only",
     look=("black", "s"),
 )
 class GradientBoosting(_Checked, HistGradientBoostingClassifier):
     """Gradient boosting of trees on binned features (`HistGradientBoostingClassifier`).
+
+    Parameters
+    ----------
+    learning_rate : float, default=0.1
+        Factor of each tree's contribution, above 0; scikit-learn's default.
+    max_iter : int, default=100
+        Number of boosting iterations, each with one tree per class (one in all for two classes);
+        scikit-learn's default.
+    max_leaf_nodes : int, default=31
+        Largest number of leaves of a tree, at least 2; scikit-learn's default.
+    min_samples_leaf : int, default=20
+        Smallest number of training samples in a leaf; scikit-learn's default.
+    random_state : int, RandomState or None, default=None
+        Seed of the validation set for early stopping (above 10,000 samples) and of the samples
+        that define the bins (above 200,000 samples).
 
     References
     ----------
@@ -75,9 +108,23 @@ class GradientBoosting(_Checked, HistGradientBoostingClassifier):
 
 
 @dataclass(eq=False, repr=False)
-@registered("classifier", "random_forest", "majority of randomised trees", look=("dark red", "X"))
+@registered(
+    "classifier", "random_forest", "majority vote of randomised trees", look=("dark red", "X")
+)
 class RandomForest(_Checked, RandomForestClassifier):
     """A random forest (`RandomForestClassifier`).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees; scikit-learn's default.
+    max_features : "sqrt", "log2" or float, default="sqrt"
+        Number of features that each split considers: the square root or the binary logarithm of
+        n_features, or a fraction of n_features; scikit-learn's default.
+    min_samples_leaf : int, default=1
+        Smallest number of training samples in a leaf; scikit-learn's default.
+    random_state : int, RandomState or None, default=None
+        Seed of the bootstrap samples and of the features that each split considers.
 
     References
     ----------
@@ -95,7 +142,7 @@ class RandomForest(_Checked, RandomForestClassifier):
         )
 
 
-class _Standardized(ClassifierMixin, BaseEstimator):
+class _Standardized(Classifier):
     """A classifier that depends on the units of its features and therefore standardises them."""
 
     scale: bool
@@ -105,7 +152,6 @@ class _Standardized(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit scaler and classifier to training samples, dense or sparse, and their labels."""
         check_parameters(self)
         points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(labels)
@@ -116,12 +162,29 @@ class _Standardized(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the label of each query."""
         queries = self._queries(X)
         return np.asarray(self.model_.predict(queries))
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the classifier's decision values of each query."""
+        """Return the classifier's decision values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes) or (n_queries,)
+            One column per class; for two classes, the value of the second class.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
         queries = self._queries(X)
         return np.asarray(self.model_.decision_function(queries))
 
@@ -152,19 +215,19 @@ class Logistic(_Standardized):
     Parameters
     ----------
     C : float, default=1
-        Weight of the likelihood against the ridge; scikit-learn's default.
+        Weight of the likelihood relative to the ridge; scikit-learn's default.
     max_iter : int, default=1000
-        Most iterations of L-BFGS.
+        Largest number of iterations of L-BFGS.
     scale : bool, default=True
-        Standardise the features first, by the training set: the ridge depends on their units. A
-        constant feature becomes 0; sparse features are divided by their standard deviation alone.
+        Standardise the features first, by the training set, since the ridge depends on their units.
+        A constant feature becomes 0; sparse features are only divided by their standard deviation.
 
     Attributes
     ----------
     model_ : LogisticRegression
-        The classifier of the standardised features.
+        The fitted scikit-learn classifier, on the standardised features.
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The class labels.
     n_iter_ : int
         Number of iterations.
 
@@ -182,11 +245,29 @@ class Logistic(_Standardized):
 
     @property
     def n_iter_(self) -> int:
-        """The number of iterations of the fit."""
+        """Number of iterations of the fit."""
         return int(self.model_.n_iter_.max())
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of each class, (n_queries, n_classes); rows sum to 1."""
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes)
+            Class probabilities; each row sums to 1.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
         queries = self._queries(X)
         return np.asarray(self.model_.predict_proba(queries))
 
@@ -211,19 +292,19 @@ class SupportVectors(_Standardized):
     Parameters
     ----------
     C : float, default=1
-        Weight of the errors against the margin; scikit-learn's default.
+        Weight of the errors relative to the margin; scikit-learn's default.
     gamma : "scale" or float, default="scale"
-        Of the kernel :math:`\exp(-\gamma \|x - x'\|^2)`; scikit-learn's default.
+        Parameter of the kernel :math:`\exp(-\gamma \|x - x'\|^2)`; scikit-learn's default.
     scale : bool, default=True
-        Standardise the features first, by the training set: distances depend on their units. A
-        constant feature becomes 0; sparse features are divided by their standard deviation alone.
+        Standardise the features first, by the training set, since distances depend on their units.
+        A constant feature becomes 0; sparse features are only divided by their standard deviation.
 
     Attributes
     ----------
     model_ : SVC
-        The classifier of the standardised features.
+        The fitted scikit-learn classifier, on the standardised features.
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The class labels.
 
     References
     ----------

@@ -33,7 +33,7 @@ class SplitFile:
 
     @property
     def fewest_train(self) -> int:
-        """The size of the smallest training part."""
+        """The size of the smallest training set."""
         return min(len(train) for train, _ in self.splits)
 
     def check_rows(self, n_samples: int, file: str | Path, dataset: str) -> None:
@@ -41,7 +41,7 @@ class SplitFile:
         if self.n_rows != n_samples:
             raise InputError(
                 f"{file} has {self.n_rows} lines below the first, but {dataset} has {n_samples} "
-                "rows; there must be one for each."
+                "rows; the file needs one line per row."
             )
 
 
@@ -72,10 +72,14 @@ def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[s
         lines.pop()
     table = [[cell.strip() for cell in row] or [""] for row in csv.reader(lines)]
     if len(table) < 2:
-        raise InputError(f"{path}: a line with the splits' names and one per row are needed.")
+        raise InputError(
+            f"{path}: the file needs a line with the names of the splits, then one line per row."
+        )
     names = table[0]
     if set(names) & {"train", "test"}:
-        raise InputError(f"{path}, line 1: the first line must name the splits, not the parts.")
+        raise InputError(
+            f"{path}, line 1: the first line must name the splits; it holds train or test."
+        )
     if "" in names:
         raise InputError(
             f"{path}, line 1: column {names.index('') + 1} has no name; with pandas, write the "
@@ -90,6 +94,6 @@ def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[s
             if cell not in _PARTS:
                 raise InputError(
                     f"{path}, line {number}, column '{name}': '{cell}' is neither train nor test; "
-                    "leave the cell of a row of neither part empty."
+                    "leave the cell empty if a row is in neither set."
                 )
     return names, table[1:]

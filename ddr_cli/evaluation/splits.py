@@ -2,7 +2,7 @@
 
 Every method of an experiment therefore sees the same splits, whatever else is
 run, in whatever order, on whatever machine. A method's own randomness comes
-from a second stream, `method_seed`, and which training points are labelled from
+from a second stream, `method_seed`, and which training samples are labelled from
 a third, `label_places`.
 """
 
@@ -25,15 +25,14 @@ Indices = NDArray[np.intp]
 SPLITS = MappingProxyType(
     {
         "predefined": "the data set's own split",
-        "resample": "new stratified splits of the predefined split's points, at its sizes",
-        "per_class": "train: N points of each class, the rest is tested",
-        "fraction": "train: a share of all points, stratified",
-        "labelled": "train: N points in total, stratified; the rest is unlabelled and tested",
+        "resample": "new stratified splits of the samples, at the sizes of the predefined split",
+        "per_class": "train: N samples of each class; the rest is the test set",
+        "fraction": "train: a fraction of all samples, stratified",
+        "labelled": "train: N samples in total, stratified; the rest: unlabelled, test set",
         "kfold": "folds: K stratified folds, each tested once; repeats: divisions into folds",
-        "grouped": "no group on both sides; folds: K or leave_one_out, or train: a share of the "
-        "groups",
-        "given": "row lists of your own: a file beside the spec, or a column of the card's table",
-        "whole": "all points are trained on, for measures",
+        "grouped": "no group is in both sets; folds: K or leave_one_out, or train: a fraction",
+        "given": "your own splits: a file next to the spec, or a column of the card's table",
+        "whole": "the training set is the whole data set, for measures",
     }
 )
 """The kinds of splits, and what each does."""
@@ -51,7 +50,7 @@ _ORDER_STREAM = 4
 
 @dataclass(frozen=True)
 class Split:
-    """One division of a data set into a training and a test part.
+    """One division of a data set into a training and a test set.
 
     Two splits are equal when their names and hashes are.
 
@@ -92,18 +91,18 @@ def make_split(
     ----------
     kind : str
         - ``"predefined"``: the data set's own split.
-        - ``"resample"``: a new stratified division of the points of the predefined split, at its
+        - ``"resample"``: a new stratified division of the samples of the predefined split, at its
           sizes.
-        - ``"per_class"``: `train` points of every class, the rest is the test part.
-        - ``"fraction"``: the share `train` of all points, stratified.
-        - ``"labelled"``: `train` points in total, stratified, at least one of every class; the
-          rest is the test part.
-        - ``"kfold"``: one of `folds` stratified folds is the test part. A new division begins at
+        - ``"per_class"``: `train` samples of every class, the rest is the test set.
+        - ``"fraction"``: the fraction `train` of all samples, stratified.
+        - ``"labelled"``: `train` samples in total, stratified, at least one of every class; the
+          rest is the test set.
+        - ``"kfold"``: one of `folds` stratified folds is the test set. A new division begins at
           every multiple of `folds` of the index.
-        - ``"grouped"``: so are whole groups, or the share `train` of the groups is drawn for
-          training, or, with ``folds="leave_one_out"``, one group is the test part.
-        - ``"given"``: `predefined`, which then is one split of several.
-        - ``"whole"``: all points; the test part is empty.
+        - ``"grouped"``: the same with whole groups; or the fraction `train` of the groups is the
+          training set; or, with ``folds="leave_one_out"``, one group is the test set.
+        - ``"given"``: `predefined`, as one of several splits.
+        - ``"whole"``: all samples; the test set is empty.
     y : array-like of shape (n_samples,)
         Class labels of any type that can be sorted.
     index : int
@@ -115,32 +114,33 @@ def make_split(
     predefined : tuple of two array-like, optional
         Training and test indices of the data set's own split.
     train : int or float, optional
-        The size of the training part; see `kind`.
+        The size of the training set; see `kind`.
     test : int, optional
-        The largest size of the test part: of more points so many are drawn, stratified.
+        The largest size of the test set; from more samples, this many are drawn, stratified.
     folds : int or "leave_one_out", optional
         The number of folds; see `kind`.
     groups : array-like of shape (n_samples,), optional
-        What belongs together.
+        The group of each sample; no group is in both sets.
     group_names, class_names : sequence, optional
-        What messages call the groups and classes, where `groups` and `y` are indices into them.
+        Names for messages, if `groups` and `y` are indices into them.
 
     Returns
     -------
     Split
+        The row numbers of the training and the test set.
 
     Raises
     ------
     InputError
-        If the kind is unknown, its `train` or `folds` is missing or can't be met by the classes or
-        groups, or the data set has no split of its own, or no groups, and `kind` asks for it.
+        If the kind is unknown, its `train` or `folds` is missing or not possible for the classes or
+        groups, or `kind` needs a predefined split or groups that the data set does not have.
 
     Notes
     -----
     Stratified class counts are proportional to the class sizes by the method of largest
     remainders (equal remainders go to the first class), so that the total is exact; a class
-    whose share rounds to nothing still has one training point. Groups are drawn anew until each
-    training part has all classes.
+    whose quota rounds to 0 still has one training sample. Groups are drawn again until each
+    training set has all classes.
     """
     if kind not in SPLIT_KINDS:
         raise InputError(
@@ -199,9 +199,9 @@ def split_labelled(
     groups: NDArray[np.int64] | None = None,
     **rest: Any,
 ) -> Split:
-    """Return a split, as `make_split`, of points of which some have no label, -1.
+    """Return a split, as `make_split`, of samples of which some have no label, -1.
 
-    They are drawn by nobody and never tested. They stand at the end of the training part: all of
+    They are drawn by nobody and never tested. They stand at the end of the training set: all of
     them, or in a split that is the data set's own or a given one, those that it trains on; and
     none whose group is tested.
     """
@@ -245,17 +245,16 @@ def check_folds(kind: str, folds: int | str | None) -> None:
 _NO_TRAIN = {
     "predefined": "takes its sizes from the data set",
     "resample": "takes its sizes from the data set",
-    "whole": "trains on all points",
-    "given": "takes its parts from the file or column",
+    "whole": "trains on all samples",
+    "given": "takes its splits from the file or column",
     "kfold": "takes its sizes from 'folds'",
 }
 _TRAIN = {
-    "grouped": "either 'folds', a number or leave_one_out, or 'train', the share of the groups to "
-    "train on, between 0 and 1",
-    "fraction": "'train', the share of the training points, between 0 and 1",
-    "per_class": "'train', the number of training points of each class, a whole number of 1 or "
-    "more",
-    "labelled": "'train', the number of training points of all points, a whole number of 1 or more",
+    "grouped": "either 'folds', a number or leave_one_out, or 'train', the fraction of the groups "
+    "to train on, between 0 and 1",
+    "fraction": "'train', the fraction of samples in the training set, between 0 and 1",
+    "per_class": "'train', the number of training samples per class, a whole number of 1 or more",
+    "labelled": "'train', the total number of training samples, a whole number of 1 or more",
 }
 
 
@@ -296,7 +295,7 @@ def method_seed(seed: int, dataset: str, index: int) -> int:
 
 
 def inner_keys(seed: int, dataset: str, index: int) -> Draw:
-    """Return the stream of the inner folds of one split's training part."""
+    """Return the stream of the inner folds of one split's training set."""
     return _keys(seed, dataset, index, _INNER_STREAM)
 
 
@@ -318,10 +317,10 @@ def drawn_order(
 def label_places(
     y: ArrayLike, train: Indices, *, seed: int, dataset: str, index: int
 ) -> NDArray[np.intp]:
-    """Return the place, from 0, at which each training point is labelled among those of its class.
+    """Return the place, from 0, at which each training sample is labelled among those of its class.
 
-    With a budget of b labels per class the points at places below b are labelled, so those of a
-    smaller budget are among those of a larger one. `y` are the labels of all points; the stream is
+    With a budget of b labels per class the samples at places below b are labelled, so those of a
+    smaller budget are among those of a larger one. `y` are the labels of all samples; the stream is
     independent of those of the splits and of the methods.
     """
     generator = np.random.PCG64(_seed_sequence(seed, dataset, index, _LABEL_STREAM))
@@ -358,11 +357,11 @@ def _own_split(
         )
     train, test = (np.asarray(part, dtype=np.intp) for part in predefined)
     if len(train) == 0 or len(test) == 0:
-        raise InputError(f"The {name} split of '{dataset}' has an empty part.")
+        raise InputError(f"The {name} split of '{dataset}' has an empty training or test set.")
     both = np.concatenate([train, test])
     if both.min() < 0 or both.max() >= n_samples or len(np.unique(both)) < len(both):
         raise InputError(
-            f"The {name} split of '{dataset}' names rows twice or rows that do not exist "
+            f"The {name} split of '{dataset}' lists a row twice or a row that does not exist "
             f"(there are {n_samples})."
         )
     return train, test
@@ -370,7 +369,7 @@ def _own_split(
 
 def _seed_sequence(seed: int, dataset: str, index: int, stream: int) -> np.random.SeedSequence:
     if seed < 0 or index < 0:
-        raise InputError(f"A seed and an index are 0 or more, not {seed} and {index}.")
+        raise InputError(f"A seed and an index must be 0 or more, but are {seed} and {index}.")
     digest = hashlib.sha256(dataset.encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
     return np.random.SeedSequence([index, *words, seed], spawn_key=(stream,))
@@ -385,12 +384,12 @@ def _keys(seed: int, dataset: str, index: int, stream: int) -> Draw:
 
 
 def _marked(codes: NDArray[np.intp], counts: NDArray[np.int64], draw: Draw) -> NDArray[np.bool_]:
-    """Mark `counts[c]` random points of every class c."""
+    """Mark `counts[c]` random samples of every class c."""
     return np.asarray(_places_in_class(codes, draw(len(codes))) < counts[codes])
 
 
 def _drawn_of(codes: NDArray[np.intp], total: int, draw: Draw) -> NDArray[np.bool_]:
-    """Mark `total` random points, stratified; of fewer than there are classes, any."""
+    """Mark `total` random samples, stratified; of fewer than there are classes, any."""
     _, own = np.unique(codes, return_inverse=True)
     sizes = np.bincount(own)
     if total < len(sizes):
@@ -399,7 +398,7 @@ def _drawn_of(codes: NDArray[np.intp], total: int, draw: Draw) -> NDArray[np.boo
 
 
 def _places_in_class(codes: NDArray[np.intp], keys: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Return each point's place in the order of `keys` among the points of its class."""
+    """Return each sample's place in the order of `keys` among the samples of its class."""
     order = np.lexsort((keys, codes))
     sorted_codes = codes[order]
     places = np.empty(len(codes), dtype=np.intp)
@@ -413,7 +412,7 @@ def _check_folds(folds: int, class_sizes: NDArray[np.int64], names: Sequence[obj
         n = int(class_sizes[smallest])
         points, fewer = ("1 point", "") if n == 1 else (f"{n} points", f"choose {n} folds, or ")
         raise InputError(
-            f"The split kind 'kfold' can't have a point of every class in each of {folds} folds: "
+            f"The split kind 'kfold' can't have a sample of every class in each of {folds} folds: "
             f"class {names[smallest]} has {points}; {fewer}leave the class out by the card's "
             "'keep'."
         )
@@ -448,7 +447,7 @@ def _training_counts(
     class_sizes: NDArray[np.int64],
     classes: Sequence[object],
 ) -> NDArray[np.int64]:
-    """Return how many points of every class are drawn for training."""
+    """Return how many samples of every class are drawn for training."""
     n_samples = int(class_sizes.sum())
     assert train is not None
     # Rounded half up: a product such as 0.29 * 100, an ulp short of 29, still gives 29.
@@ -458,15 +457,16 @@ def _training_counts(
         smallest = int(np.argmin(class_sizes))
         if class_sizes[smallest] <= total:
             raise InputError(
-                f"The split kind 'per_class' can't take {total} training points of every class "
-                f"and leave one to test: class {classes[smallest]} has {class_sizes[smallest]} "
-                f"points. Choose 'train' of at most {class_sizes[smallest] - 1}."
+                f"The split kind 'per_class' can't use {total} training samples of every class and "
+                f"leave one for the test set: class {classes[smallest]} has "
+                f"{class_sizes[smallest]} samples. Choose 'train' of at most "
+                f"{class_sizes[smallest] - 1}."
             )
         return np.full(len(classes), total, dtype=np.int64)
     if not len(classes) <= total < n_samples:
         raise InputError(
-            f"The split kind '{kind}' would put {total} of {n_samples} points into the training "
-            f"part; choose 'train' such that each of the {len(classes)} classes has one there "
-            "and at least one point is left to test."
+            f"The split kind '{kind}' would put {total} of {n_samples} samples into the training "
+            f"set; choose 'train' so that it has one of each of the {len(classes)} classes and at "
+            "least one sample is left for the test set."
         )
     return _apportion(total, class_sizes)

@@ -110,7 +110,7 @@ class MeanInterval:
 
 # scipy.stats has the same, and takes longer to load than a report to write.
 def t_quantile(level: float, df: int) -> float:
-    """Return the point that Student's t with `df` degrees of freedom is below with `level`."""
+    """Return the quantile that Student's t with `df` degrees of freedom is below with `level`."""
     return float(special.stdtrit(df, level))
 
 
@@ -137,20 +137,20 @@ def mean_interval(
     level : float
         The interval's level, such as 0.95.
     n_train, n_test : int
-        Points in the training and in the test part of each split.
+        Sizes of the training and the test set of each split.
     point_variance : float, optional
-        A bound of the variance of one test point's score, where `values` are means over the test
-        points (see `rate_variance`). It counts where the test part is the larger one. Without it
-        the correction is Nadeau and Bengio's at every ratio, the wider the larger the ratio.
+        A bound of the variance of one test sample's score, if `values` are means over the test
+        samples (see `rate_variance`). It is used if the test set is larger than the training set.
+        Without it, the correction is always Nadeau and Bengio's, which grows with the ratio.
     within : tuple of float
-        What the mean can't leave, such as 0 and 1 for a rate.
+        Limits of the mean, such as 0 and 1 for a rate.
     """
     scores = _finite(values)
     _check_level(level)
     if n_train < 1 or n_test < 1:
         raise InputError(
-            f"The correction for overlapping splits needs the sizes of both parts, 1 or more; "
-            f"they are n_train={n_train} and n_test={n_test}."
+            "The correction for overlapping splits needs the sizes of the training and test sets, "
+            f"1 or more; they are n_train={n_train} and n_test={n_test}."
         )
     n, mean = len(scores), float(scores.mean())
     bounded = n_test > n_train and point_variance is not None
@@ -176,10 +176,10 @@ def mean_interval(
 
 
 def rate_variance(rate: float, other: float | None = None) -> float:
-    """Return the largest variance of one point's part in a rate, or in a difference of two.
+    """Return the largest variance of one sample's contribution to a rate or to a difference of two.
 
-    A point counts 0 or 1, hence p (1 - p). A difference is 1 or -1 where just one of two methods is
-    wrong, on at most e + e' of the points, with errors or accuracies e and e'.
+    A sample counts 0 or 1, hence p (1 - p). A difference is 1 or -1 if exactly one of two methods
+    is wrong, on at most e + e' of the samples, with errors or accuracies e and e'.
     """
     if other is None:
         return rate * (1 - rate)
@@ -211,7 +211,7 @@ def paired_differences(
                 f"and {theirs} for the other; compare rows of the same splits, in the same order."
             )
     if len(set(splits_first)) < len(splits_first):
-        raise InputError("A paired comparison counts each split once, but one is there twice.")
+        raise InputError("A paired comparison counts each split once, but a split is listed twice.")
     return PairedDifferences(a - b, tuple(splits_first))
 
 
@@ -271,14 +271,11 @@ def _resamples(n: int, seed: int) -> NDArray[np.int64]:
 
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
-        raise InputError(f"An interval's level is a share between 0 and 1, not {level}.")
+        raise InputError(f"The level of an interval must be between 0 and 1, but is {level}.")
 
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 1 or len(scores) == 0 or not np.isfinite(scores).all():
-        raise InputError(
-            "The scores must be a list of finite numbers, at least one; leave out trials that "
-            "failed."
-        )
+        raise InputError("The scores must be at least one finite number; leave out failed trials.")
     return scores

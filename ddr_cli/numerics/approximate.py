@@ -47,7 +47,7 @@ def search_neighbors(
     is_sparse = bool(sp.issparse(X))
     if search == "approximate" and is_sparse:
         raise ValueError(
-            "neighbors='approximate' needs dense points; neighbors='exact' takes sparse ones."
+            "neighbors='approximate' needs dense data; use neighbors='exact' for sparse data."
         )
     large = X.shape[0] > MOST_EXACT and not is_sparse
     if search == "auto" and not large:
@@ -57,7 +57,8 @@ def search_neighbors(
     )
     if recall < _LOW_RECALL:
         warnings.warn(
-            f"The approximate search found {recall:.0%} of the {k} nearest neighbours of a sample.",
+            f"The approximate search found {recall:.0%} of the {k} nearest neighbours of the "
+            "samples.",
             stacklevel=4,
         )
     return neighbors, recall

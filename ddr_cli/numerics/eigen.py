@@ -89,7 +89,7 @@ def top_eigenpairs(
     n = A.shape[0]
     known = np.empty((n, 0)) if known is None else known
     if not 1 <= m <= n - known.shape[1]:
-        raise ValueError(f"{m} eigenvectors are asked for, but there are {n - known.shape[1]}.")
+        raise ValueError(f"{m} eigenvectors are requested, but there are {n - known.shape[1]}.")
     if floor is None:
         floor = -float(np.max(abs(A).sum(axis=1)))
     # The output alone fills a quarter of A when m is n/4: a dense A costs no more in order.
@@ -121,7 +121,7 @@ def laplacian_eigenpairs(G: Any, m: int) -> tuple[Floats, Floats]:
     """
     n = G.shape[0]
     if m > n - 1:
-        raise ValueError(f"{m} dimensions are asked for, but the graph has {n - 1} to offer.")
+        raise ValueError(f"{m} dimensions are requested, but the graph has at most {n - 1}.")
     degree = np.asarray(G.sum(axis=1)).ravel()
     root = np.sqrt(degree)
     n_parts, part = connected_components(G, directed=False)

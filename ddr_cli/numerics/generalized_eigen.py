@@ -33,7 +33,7 @@ def generalized_eigenpairs(
     rank = len(B) - int(zero.sum())
     if not 1 <= m <= rank:
         raise ValueError(
-            f"{m} dimensions are asked for, but the right-hand matrix has rank {rank}."
+            f"{m} dimensions are requested, but the right-hand matrix has rank {rank}."
         )
     inside = None
     if rank < len(B):
@@ -112,7 +112,7 @@ def smallest_generalized_eigenpairs(
     rank = int(regular.sum())
     if m > rank:
         raise ValueError(
-            f"n_components={m}, but points and labels together offer {rank} dimensions only."
+            f"n_components={m}, but samples and labels together span only {rank} dimensions."
         )
     inside, null = axes[:, regular], axes[:, ~regular]
     stiffness, turned = np.linalg.eigh(symmetric(null.T @ A @ null))

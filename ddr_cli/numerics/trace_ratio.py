@@ -104,7 +104,7 @@ def trace_ratio(
     left, right = _symmetric(A, "A"), _symmetric(B, "B")
     d = left.shape[0]
     if left.shape != right.shape:
-        raise ValueError(f"A has the shape {left.shape} and B {right.shape}; they must agree.")
+        raise ValueError(f"A has the shape {left.shape} and B {right.shape}; they must be equal.")
     if not 1 <= m <= d:
         raise ValueError(f"m={m}, but W can have 1 to {d} columns for matrices of order {d}.")
     if solver not in _SOLVERS:
@@ -142,7 +142,7 @@ def _newton(A: Floats, b: Floats, m: int) -> tuple[float, Floats | None]:
         if reached <= best + 2 * _EPS * abs(best):
             return (best, W) if reached <= best and A.any() else (max(best, reached), None)
         best = reached
-    raise np.linalg.LinAlgError("Newton's iteration for the trace ratio did not end.")
+    raise np.linalg.LinAlgError("Newton's iteration for the trace ratio did not converge.")
 
 
 def _bisection(A: Floats, b: Floats, m: int) -> tuple[float, None]:
@@ -158,7 +158,7 @@ def _bisection(A: Floats, b: Floats, m: int) -> tuple[float, None]:
             low = middle
         else:
             high = middle
-    raise np.linalg.LinAlgError("The bisection for the trace ratio did not end.")
+    raise np.linalg.LinAlgError("The bisection for the trace ratio did not converge.")
 
 
 _SOLVERS: dict[str, Callable[[Floats, Floats, int], tuple[float, Floats | None]]] = {
@@ -175,8 +175,8 @@ def _leading_inside(null: Floats, A: Floats, m: int) -> Floats:
     if arbitrary in (0, zero.sum()):
         return np.asarray(null @ vectors[:, :m])
     warnings.warn(
-        f"Of {m} directions along which the right-hand matrix is zero, the left-hand one is so "
-        f"too along {arbitrary}: nothing but the order of the coordinates chooses these.",
+        f"Of {m} directions along which B is zero, A is zero too along {arbitrary}; the order of "
+        "the coordinates determines these.",
         stacklevel=3,
     )
     rest = null @ vectors[:, zero]

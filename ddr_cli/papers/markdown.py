@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import get_args
 
 import pandas as pd
 
 from ddr_cli.papers import cells
 from ddr_cli.papers.assess import ArtefactResult, PaperResult
+from ddr_cli.papers.claims import ClaimVerdict
 from ddr_cli.papers.lookup import HEADINGS, VIEWS
+from ddr_cli.papers.numbers import Verdict
 from ddr_cli.papers.tables import matrix_of, number_table
 from ddr_cli.report.table import Table
 
@@ -20,14 +24,13 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
     paper = result.paper
     reference = paper.reference
     authors = ", ".join(reference.authors)
-    runs = {
-        summary.run.name: summary.run for item in result.artefacts for summary in item.summaries
-    }
-    started = [run.manifest.sessions[-1].started[:10] for run in runs.values()]
+    runs = [summary.run for item in result.artefacts for summary in item.summaries]
+    started = [run.manifest.sessions[-1].started[:10] for run in runs if run.manifest.sessions]
+    when = f"Rows of {min(started)} to {max(started)}. " if started else ""
     lines = [
         f"# {paper.short}: what the paper prints, and what we get",
         f'{authors}, "{reference.title}", {reference.year}. {paper.asked}',
-        f"Rows of {min(started)} to {max(started)}. `ddr report results/` makes this page from the "
+        f"{when}`ddr report results/` makes this page from the "
         "journals; `make reproduce` runs them again. "
         f"[What was done and found](../../docs/papers/{paper.name}.md) · "
         "[How verdicts are given](../../docs/verdicts.md)",
@@ -55,8 +58,9 @@ def _counts(result: PaperResult) -> str:
     return Table(pd.DataFrame(records)).markdown()
 
 
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count) or "–"
+def _listed(counts: Counter[str]) -> str:
+    order = [*get_args(Verdict), *get_args(ClaimVerdict), *counts]
+    return ", ".join(f"{counts[name]} {name}" for name in dict.fromkeys(order) if counts[name])
 
 
 def _artefact(item: ArtefactResult, figures: list[str]) -> Iterator[str]:

@@ -29,9 +29,9 @@ class Identity(OneToOneFeatureMixin, Reducer):
 
     Notes
     -----
-    Use it to see what any reduction is held against: the classifiers on the data as they are.
+    Use it as the baseline for every reduction: the classifiers on the original features.
 
-    It reduces nothing.
+    It keeps all features.
 
     Examples
     --------
@@ -42,12 +42,10 @@ class Identity(OneToOneFeatureMixin, Reducer):
     _fitted = "n_features_in_"
 
     def fit(self, X: ArrayLike, y: Any = None) -> Identity:
-        """Check `X` and learn nothing."""
         check_consistent_length(validate_data(self, X, **self._accepted), y)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
-        """Return `X`, checked."""
         return self._points(X)
 
     def __ddr_traits__(self) -> Traits:
@@ -62,32 +60,34 @@ class PCA(LinearReducer):
     Parameters
     ----------
     n_components : int, float or "full", default=2
-        How many; or the smallest number whose share of the variance exceeds this fraction; or all
-        with non-zero variance ("PCA to the full rank"). Default: ours; scikit-learn's is all.
+        Number of components; or, given as a fraction, the smallest number that explains more than
+        this fraction of the variance; or "full": all components with non-zero variance ("PCA to the
+        full rank"). Default: ours; scikit-learn's is all components.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Orthonormal directions, by decreasing variance.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
-        Variance along each direction, in squared units of the data, and its share of the total.
+        Variance along each direction, in squared units of the data, and its fraction of the total
+        variance.
 
     Notes
     -----
-    Use it when what matters varies much, or before a method that needs fewer features than
-    points.
+    Use it when the relevant directions have a large variance, or before a method that needs fewer
+    features than samples.
 
-    Not when the features have different units (standardise them first), nor when the classes
-    differ along directions of little variance, which it drops: it doesn't see labels.
+    Avoid it when the features have different units (standardise them first), or when the classes
+    differ along directions of little variance: PCA ignores labels and drops these directions.
 
-    scikit-learn's with the solver pinned. Dense data use LAPACK's singular value decomposition
-    (``svd_solver="full"``): exact, free of randomness, and nested. Sparse data, which must not be
-    centred, use the eigenvectors of the covariance matrix, or ARPACK from a fixed start for more
-    than 2000 features.
+    This is scikit-learn's PCA with a fixed solver. Dense data use LAPACK's singular value
+    decomposition (``svd_solver="full"``): exact, free of randomness, and nested. Sparse data, which
+    must not be centred, use the eigenvectors of the covariance matrix, or ARPACK from a fixed start
+    for more than 2000 features.
 
-    For n points and d features: :math:`O(n d \min(n, d))` on dense data.
+    For n samples and d features: :math:`O(n d \min(n, d))` on dense data.
 
     References
     ----------
@@ -102,7 +102,6 @@ class PCA(LinearReducer):
     n_components: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] | Literal["full"] = 2
 
     def fit(self, X: ArrayLike, y: Any = None) -> PCA:
-        """Find the directions."""
         points = self._points(X, y, reset=True)
         pca = fit_pca(points, self.n_components)
         self.mean_, self.components_ = pca.mean_, pca.components_

@@ -21,7 +21,7 @@ from ddr_cli.numerics.eigen import laplacian_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import knn_kernel, known_neighbors
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
 from ddr_cli.reducers.partial_labels import UNLABELLED, codes_among, encode_labels
-from ddr_cli.reducers.reducer import Codes, Embedding, Floats
+from ddr_cli.reducers.reducer import Codes, Embedding, Floats, GraphReducer
 from ddr_cli.reducers.registry import Traits, equal_ratios
 
 
@@ -33,48 +33,50 @@ from ddr_cli.reducers.registry import Traits, equal_ratios
     label="CCDR",
     look=("blue", "o"),
 )
-class CCDR(Embedding):
-    r"""Embed points and class centres so that both classes and the data's geometry are kept.
+class CCDR(GraphReducer, Embedding):
+    r"""Embed samples and class centres, with a trade-off between labels and local geometry.
 
-    Points :math:`y_i` and class centres :math:`z_k` in :math:`R^m` minimise (Eq. 13)
+    Samples :math:`y_i` and class centres :math:`z_k` in :math:`R^m` minimise (Eq. 13)
 
     .. math:: \sum_{ki} c_{ki} \|z_k - y_i\|^2 + \frac\beta2 \sum_{ij} w_{ij} \|y_i - y_j\|^2
 
     under :math:`Z D 1 = 0` and :math:`Z D Z^T = I`: the solutions of
-    :math:`L u = \lambda D u` (Eq. 15) for the graph of points and centres.
+    :math:`L u = \lambda D u` (Eq. 15) for the graph of samples and centres.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions m of the embedding. Default: ours.
     beta : float, default=0.5
-        Weight of the geometry against the labels. With 0 only the class centres count: at most
-        L - 1 dimensions, and unlabelled points are placed by Eq. 20. Default: the paper's.
+        Weight of the geometry relative to the labels. With 0 only the class centres count: then
+        there are at most L - 1 dimensions for L classes, and Eq. 20 embeds the unlabelled samples.
+        Default: the paper's.
     n_neighbors : int, default=4
-        Points are connected if either is among the other's `n_neighbors` nearest. Default: the
-        paper's.
+        Two samples are connected if either is among the `n_neighbors` nearest of the other.
+        Default: the paper's.
     weights : {"binary", "heat"}, default="binary"
         :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`. Default: ours; the paper
         has "heat".
     epsilon : "mean" or float, default="mean"
-        Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
-        to the `n_neighbors` nearest. The paper gives none. Default: ours.
+        Bandwidth of the heat kernel in squared units of the data; "mean" is the mean squared
+        distance to the `n_neighbors` nearest. The paper gives none. Default: ours.
     subsample : int, float or None, default=None
-        For large n: fit on stratified subsamples of this many points (or this share), place the
-        others by Eq. 20 with their labels, align and average. Default: ours.
+        For large n: fit on stratified subsamples of this many samples (or this fraction), embed the
+        other samples by Eq. 20 with their labels, align the embeddings and average them. None: fit
+        on all samples at once. Default: ours.
     random_state : int, RandomState or None, default=None
-        Draws the subsamples; nothing else is random.
+        Seed of the subsamples; nothing else is random.
     n_subsamples : int, default=5
-        How many subsamples are averaged. Default: ours.
+        Number of subsamples that are averaged. Default: ours.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
-        How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact. Default:
-        ours.
+        Search for the neighbours of the training samples: exact, approximate by faiss (extra
+        `approximate`), or "auto", which is exact up to 50,000 samples. The search for the
+        neighbours of new samples is always exact. Default: ours.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The points :math:`y_i`.
+        The embedding :math:`y_i` of the samples.
     class_centers_ : ndarray of shape (n_classes, n_components)
         The centres :math:`z_k`, in the order of `classes_`.
     eigenvalues_ : ndarray of shape (n_components,)
@@ -84,37 +86,39 @@ class CCDR(Embedding):
     affinity_ : csr_array of shape (n_samples, n_samples)
         The weights W (without `subsample`).
     connected_ : ndarray of shape (n_samples,)
-        Whether a path in the graph leads from the point to a labelled one (without `subsample`).
+        Whether a path in the graph leads from the sample to a labelled one (without `subsample`).
     epsilon_ : float
-        Width of the heat kernel (without `subsample`).
+        Bandwidth of the heat kernel (without `subsample`).
     members_, rotations_ : list of CCDR, list of ndarray of shape (n_components, n_components)
-        The fits on the subsamples, and what turns each to the first (with `subsample`).
+        The fits on the subsamples, and the rotation that aligns each with the first (with
+        `subsample`).
     neighbor_recall_ : float
-        Which share of the nearest neighbours of a sample of points the search found; 1 if exact.
+        Fraction of the true nearest neighbours that the search found, estimated on a random subset;
+        1 if exact.
 
     Notes
     -----
-    Use it when few points have a label and the others, test points among them, can take part
-    in the fit; and before a linear classifier, whose errors it lowers where classes are
+    Use it when few samples have a label and the fit can include the unlabelled samples, such as the
+    test samples; and before a linear classifier, whose error it lowers when class borders are
     curved.
 
-    Not when neighbours are often of different classes, since the graph then joins what the labels
-    part; nor in the hope that nearest neighbours, which are good on the features already, do
-    better: on re-splits of Landsat they do not.
+    Avoid it when neighbours often belong to different classes, since the graph then connects
+    samples that the labels separate. Do not expect it to improve a nearest-neighbour classifier
+    that already works well on the features: on re-splits of Landsat it does not.
 
-    An unlabelled point has ``y == -1``. Unlabelled points that no path connects to a labelled one
-    have eigenvalue 0 of their own and would fill the embedding with their indicators. They are
-    kept out of the eigenproblem and placed afterwards, like new points, by Eq. 20 from their
-    nearest connected points; a warning says how many.
+    An unlabelled sample has ``y == -1``. Graph components without a labelled sample have eigenvalue
+    0, and their indicators would fill the embedding. Their samples are left out of the eigenproblem
+    and embedded afterwards, like new samples, by Eq. 20 from their nearest connected samples; a
+    warning states their number.
 
     When the classes themselves fall into c separate components, the first c - 1 dimensions
-    (:math:`\lambda = 0`) tell these apart, the heaviest component first.
+    (:math:`\lambda = 0`) separate these components, the heaviest first.
 
     With the paper's constraint :math:`Z D Z^T = I` the embedding shrinks as the number of samples
     grows: standardise it before a classifier or regression with a penalty.
 
-    For n points, d features, k neighbours and m dimensions: :math:`O(n^2 d)` for the neighbours,
-    and :math:`O(n (k + m) m)` for each of Lanczos' restarts, of which a small gap takes more.
+    For n samples, d features, k neighbours and m dimensions: :math:`O(n^2 d)` for the neighbours,
+    and :math:`O(n (k + m) m)` for each Lanczos restart; a small spectral gap needs more restarts.
 
     References
     ----------
@@ -142,11 +146,6 @@ class CCDR(Embedding):
     neighbors: Search = "exact"
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None) -> CCDR:
-        """Embed the rows of `X`, of classes `y` (-1: unlabelled), and the class centres.
-
-        `neighbors` of the rows, at least `n_neighbors` of each, spare the search (not used with
-        `subsample`).
-        """
         points, labels = self._points_and_labels(X, y)
         self.classes_, code = encode_labels(labels)
         if self.subsample is None:
@@ -158,8 +157,8 @@ class CCDR(Embedding):
         self.embedding_ = self.embedding_.astype(points.dtype)
         if strays:
             warnings.warn(
-                f"No path in the neighbour graph leads from {strays} unlabelled points to a "
-                f"labelled one; they are placed from their nearest connected points (Eq. 20). A "
+                f"{strays} unlabelled samples are not connected to a labelled sample in the "
+                "neighbour graph; Eq. 20 embeds them from their nearest connected samples. A "
                 f"larger n_neighbors than {self.n_neighbors} may connect them.",
                 stacklevel=2,
             )
@@ -196,17 +195,17 @@ class CCDR(Embedding):
             self.embedding_[~self.connected_] = self.place(self._kernel(X[~self.connected_]))
 
     def _fit_subsamples(self, X: Any, y: NDArray[Any], code: Codes) -> None:
-        """Embed stratified subsamples, extend each to all points by Eq. 20, align and average.
+        """Embed stratified subsamples, extend each to all samples by Eq. 20, align and average.
 
-        Two such embeddings of the same points differ by a rotation, since eigenvectors of close
+        Two such embeddings of the same samples differ by a rotation, since eigenvectors of close
         eigenvalues mix. It is found by orthogonal Procrustes on what every subsample places: the
         class centres, which alone would leave it undetermined when there are fewer of them than
-        dimensions, together with all n points.
+        dimensions, together with all n samples.
         """
         n, size = len(code), self.subsample
         share = size / n if isinstance(size, int) else size
         if share is None or share >= 1:
-            raise ValueError(f"subsample={size} must be less than the number of points, {n}.")
+            raise ValueError(f"subsample={size} must be less than the number of samples, {n}.")
         rng = check_random_state(self.random_state)
         self.members_: list[CCDR] = []
         embeddings = []
@@ -218,8 +217,8 @@ class CCDR(Embedding):
                 member._fit_graph(X[chosen], code[chosen], None)
             except ValueError as error:
                 raise ValueError(
-                    f"subsample={size} draws {len(chosen)} of {n} points, too few: {error} "
-                    f"Raise subsample, or lower n_components or n_neighbors."
+                    f"subsample={size} draws {len(chosen)} of {n} samples, which is too few: "
+                    f"{error} Raise subsample, or lower n_components or n_neighbors."
                 ) from error
             embedding = np.empty((n, self.n_components))
             embedding[chosen] = member.embedding_
@@ -245,16 +244,57 @@ class CCDR(Embedding):
         return np.asarray(np.mean(turned, axis=0))
 
     def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> NDArray[Any]:
-        """Place new unlabelled points: Eq. 20 with c = 0; see `extend`."""
+        """Embed new samples without labels, by Eq. 20 with c = 0; see `extend`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            New samples, one per row.
+        neighbors : Neighbors, optional
+            At least `n_neighbors` neighbours of each new sample among the training samples, found
+            before; the method then does not search for them.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+            The embedding, as float32 if X is float32, else as float64.
+
+        Raises
+        ------
+        NotFittedError
+            If the reducer is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
         return self._placed(X, None, neighbors)
 
     def extend(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
     ) -> NDArray[Any]:
-        """Place new points with the help of their labels, -1 where unknown: Eq. 20 with c != 0.
+        """Embed new samples with their labels, by Eq. 20.
 
-        `neighbors` of the points among the training points, at least `n_neighbors` of each, spare
-        the search.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            New samples, one per row.
+        y : array-like of shape (n_queries,)
+            Class labels among `classes_`; -1 for a sample without a label.
+        neighbors : Neighbors, optional
+            At least `n_neighbors` neighbours of each new sample among the training samples, found
+            before; the method then does not search for them.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+            The embedding, as float32 if X is float32, else as float64.
+
+        Raises
+        ------
+        NotFittedError
+            If the reducer is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set,
+            or y has a label that is not among `classes_`.
         """
         return self._placed(X, y, neighbors)
 
@@ -280,14 +320,15 @@ class CCDR(Embedding):
         Parameters
         ----------
         K : array or sparse of shape (n_queries, n_samples)
-            Kernel between the new and the training points. A training point's own row of
+            Kernel between the new and the training samples. A training sample's own row of
             `affinity_`, with its own label, gives its own embedding (Eq. 18).
         y : array of shape (n_queries,), optional
-            Labels among `classes_`, or -1 where unknown (default: all unknown).
+            Labels among `classes_`, or -1 if unknown (default: all unknown).
 
         Returns
         -------
         ndarray of shape (n_queries, n_components)
+            The embedding.
         """
         unknown = np.full(K.shape[0], UNLABELLED)
         code = unknown if y is None else codes_among(self.classes_, y)
@@ -299,7 +340,7 @@ class CCDR(Embedding):
         return np.asarray(numerator / denominator / (1 - self.eigenvalues_))
 
     def _kernel(self, X: Any, neighbors: Neighbors | None = None) -> CsrArray:
-        """Return K(x, x_j): x_j among the nearest connected points of x, the weights as in W."""
+        """Return K(x, x_j): x_j among the nearest connected samples of x, the weights as in W."""
         (known,) = np.nonzero(self.connected_)
         n, k = len(self.connected_), min(self.n_neighbors, len(known))
         if len(known) < n:
@@ -332,7 +373,7 @@ class CCDR(Embedding):
 
 
 def _draw(code: Codes, share: float, rng: np.random.RandomState) -> Codes:
-    """Return a random `share` of every class, at least one point of each, in ascending order."""
+    """Return a random fraction of every class, at least one sample each, in ascending order."""
     chosen = []
     for label in np.unique(code):
         (members,) = np.nonzero(code == label)

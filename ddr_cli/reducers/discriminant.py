@@ -1,6 +1,6 @@
 """What the discriminants share: LDA, NMMP, LFDA, MFA and the last two's kernel forms.
 
-A direction in a kernel's feature space is a combination of the training points, so a linear method
+A direction in a kernel's feature space is a combination of the training samples, so a linear method
 applied to the coordinates of kernel PCA, all of them, is the method's kernel form: inner products,
 hence distances, neighbours, scatter matrices and the ridge ``|w|^2``, are those of the feature
 space.
@@ -9,7 +9,7 @@ space.
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
@@ -56,15 +56,15 @@ _NEGATIVE = 1e-8  # relative size at which a negative one is more than rounding
 
 
 @dataclass(eq=False, repr=False)
-class Discriminant(Reducer, ABC):
-    """A method that finds directions in the span of labelled points; a subclass says which."""
+class Discriminant(Reducer):
+    """A method that finds directions in the span of labelled samples; a subclass defines them."""
 
     n_components: Annotated[int, Ge(1)] = 2
     _needs_labels = True
 
     @abstractmethod
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
-        """Return n_components directions as columns, in the coordinates Z of the points.
+        """Return n_components directions as columns, in the coordinates Z of the samples.
 
         Neighbours are searched among `points`: those given, or again Z in a feature space.
         """
@@ -74,7 +74,6 @@ class LinearDiscriminant(Discriminant, LinearReducer):
     """Directions in the space of the data."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
         span = self._span_of(points)
         self._check_rank(span.rank, points)
@@ -101,7 +100,6 @@ class KernelDiscriminant(Discriminant):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
         Z, dual = self._kernel_pca(points)
         W = self._directions(Z, Z, code)
@@ -109,7 +107,6 @@ class KernelDiscriminant(Discriminant):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Project points, or rows of a precomputed kernel, on the directions in feature space."""
         points = self._points(X)
         K = self._centerer.transform(self._matrix(points))
         return np.asarray(K @ self.dual_components_.T).astype(points.dtype)
@@ -117,7 +114,7 @@ class KernelDiscriminant(Discriminant):
     def _kernel_pca(self, points: Any) -> tuple[Floats, Floats]:
         """Return the images' coordinates, and the basis as combinations of the landmarks'.
 
-        The landmarks are all points, unless `n_landmarks` says how many; the others' images are
+        The landmarks are all samples, unless `n_landmarks` says how many; the others' images are
         then projected on the span of theirs, which is Nyström's approximation of the kernel.
         """
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
@@ -145,12 +142,12 @@ class KernelDiscriminant(Discriminant):
         sizes, axes = sizes[::-1], axes[:, ::-1]
         if -sizes[-1] > max(_NEGATIVE * float(sizes[0]), rounding):
             warnings.warn(
-                f"The kernel {self.kernel!r} is not positive semidefinite on these points; the "
-                f"part with negative eigenvalues is left out.",
+                f"The kernel {self.kernel!r} is not positive semidefinite on these samples; "
+                "dimensions with negative eigenvalues are left out.",
                 stacklevel=3,
             )
         kept = sizes > max(_RANK_TOL * float(sizes[0]), rounding)
-        reason = f"the kernel {self.kernel!r} gives all points the same image"
+        reason = f"the kernel {self.kernel!r} maps all samples to the same point"
         self._check_rank(int(kept.sum()), self.X_fit_, reason=reason)
         length = np.sqrt(sizes[kept])
         dual = axes[:, kept] / length
@@ -197,7 +194,7 @@ def _independent_images(K: Floats, rounding: float) -> tuple[Floats, Floats] | N
 
 @dataclass(eq=False, repr=False)
 class MeansDiscriminant(LinearDiscriminant):
-    """Directions in the span of the class means; None asks for all of them."""
+    """Directions in the span of the class means; None requests all of them."""
 
     n_components: Annotated[int, Ge(1)] | None = None  # type: ignore[assignment]  # None is new
 
@@ -223,7 +220,7 @@ def requested_components(model: Any, rank: int, n_features: int | None = None) -
             limit, has = f"min(n_features, {limit})", f"X has {n_features} features, {has}"
         raise ValueError(
             f"n_components={model.n_components}, but {type(model).__name__} has at most {limit} = "
-            f"{most}: {has}. Lower n_components, or leave it out for all there are."
+            f"{most}: {has}. Lower n_components, or omit it to use as many as possible."
         )
     return int(model.n_components)
 
@@ -261,7 +258,9 @@ def usable_scatter(within: Floats, between: Floats) -> Floats:
     """
     kept = above_rounding(within, between)
     if not kept.any():
-        raise ValueError("No two points of one class differ, so there is no ratio to maximise.")
+        raise ValueError(
+            "All samples of each class are identical, so the ratio has no maximum. Check X and y."
+        )
     rounding = np.finfo(np.float64).eps * np.diagonal(within + between)
     return np.asarray(kept + np.diag(np.where(np.diagonal(kept) > 0, 0.0, rounding)))
 
@@ -288,12 +287,12 @@ def discriminant_directions(
     if block < m:
         raise ValueError(
             f"n_components={m}, but the within-class scatter is regular on {block} principal "
-            f"components only; give reg a small positive value, such as 0.001."
+            "components only; set reg to a small positive value, such as 0.001."
         )
     if block < r:
         warnings.warn(
             f"The within-class scatter is singular: {block} of {r} principal components are used. "
-            f"reg > 0 would keep all.",
+            "Set reg > 0 to use all.",
             stacklevel=4,
         )
     values, inner = generalized_eigenpairs(

@@ -17,7 +17,7 @@ from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import laplacian_form, leading_span, symmetric
 from ddr_cli.reducers.partial_labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
-from ddr_cli.reducers.reducer import Floats, LinearReducer
+from ddr_cli.reducers.reducer import Floats, GraphReducer, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 _LARGE = 1000  # "auto" seeks f in the whole span of data up to this many points or features
@@ -29,21 +29,21 @@ _EQUAL = 1e-12  # relative size of a difference between points that is rounding
 @registered(
     "reducer",
     "discriminative_projections",
-    "discriminative projections of points and labels (Wang, Mahadevan)",
+    "discriminative projections of samples and labels (Wang, Mahadevan)",
     label="DP",
     look=("blue", "h"),
 )
-class DiscriminativeProjections(LinearReducer):
-    r"""Map points and labels into one space: points near their label, far from the others.
+class DiscriminativeProjections(GraphReducer, LinearReducer):
+    r"""Map samples and labels into one space: samples near their own label, far from others.
 
-    Maps f of points and g of labels (as unit vectors :math:`s_k`, :math:`y_i = s_k` for a point
+    Maps f of samples and g of labels (as unit vectors :math:`s_k`, :math:`y_i = s_k` for a sample
     of class k) minimise
 
     .. math:: C(f, g) = \frac
         {\sum_{i \le l} \|f^T x_i - g^T y_i\|^2 + \mu \sum_{i<j} w_{ij} \|f^T x_i - f^T x_j\|^2}
         {\sum_{i \le l} \sum_{s_k \ne y_i} \|f^T x_i - g^T s_k\|^2}
 
-    over the l labelled points and, in the second sum, the neighbour graph of all points: the
+    over the l labelled samples and, in the second sum, the neighbour graph of all samples: the
     smallest solutions (f; g) of :math:`(A + C) \gamma = \lambda (B + C) \gamma`. With continuous
     labels g is a number times the label, the denominator :math:`f^T X D X^T f + g^T Y Y^T g`, and
     the equation :math:`Z \hat L Z^T \gamma = \lambda Z \hat D Z^T \gamma`.
@@ -57,32 +57,34 @@ class DiscriminativeProjections(LinearReducer):
         all :math:`w_{ij}` (which counts each pair twice), a tenth of it for continuous labels.
         Default: the paper's.
     n_neighbors : int, default=10
-        Points are connected if either is among the other's `n_neighbors` nearest. Default: ours.
+        Two samples are connected if either is among the `n_neighbors` nearest of the other.
+        Default: ours.
     labels : {"discrete", "continuous"}, default="discrete"
-        Classes, or numbers that are alike where the points are to be. Default: the paper's.
+        "discrete": classes. "continuous": numbers; samples with similar numbers are embedded near
+        each other. Default: the paper's.
     weights : {"heat", "binary"}, default="heat"
         :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1. Default: ours.
     epsilon : "mean" or float, default="mean"
-        Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
-        to the `n_neighbors` nearest. The paper names none; its figure of USPS looks like 1.
-        Default: ours.
+        Bandwidth of the heat kernel in squared units of the data; "mean" is the mean squared
+        distance to the `n_neighbors` nearest. The paper names no bandwidth; its figure of USPS
+        looks like 1. Default: ours.
     rank : "auto", "full" or int, default="auto"
-        f is sought in so many leading singular directions of the data. "auto": in all, unless
-        there are more than 1000 points and features; then 300. Default: ours.
+        Number of leading singular directions of the data in which f is searched for. "auto": all,
+        or 300 if there are more than 1000 samples and features. Default: ours.
     normalize : {"constraint", "unit_length"}, default="constraint"
         Length of each column (f; g): :math:`\gamma^T (B + C) \gamma = l` (for continuous labels,
         :math:`\gamma^T Z \hat D Z^T \gamma = l`), with which the scale of the embedding does not
         depend on the number of samples, or 1 as eigen-solvers often return it. Default: ours.
     unlabelled : -1 or "nan", default=-1
-        What marks an unlabelled point among continuous labels. Among discrete ones it is -1.
-        Default: scikit-learn's.
+        The value that marks an unlabelled sample among continuous labels. Among discrete labels it
+        is -1. Default: scikit-learn's.
     label_values : list of float, optional
-        The numbers that continuous labels stand for, in the order of the labels: [1, 2, 3, 4] for
-        classes that are given as 0 to 3. Not given, the labels are the numbers.
+        The numbers that continuous labels stand for, in the order of the labels, such as [1, 2, 3,
+        4] for labels 0 to 3. None: the labels themselves are the numbers.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
-        How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact. Default:
-        ours.
+        Search for the neighbours of the training samples: exact, approximate by faiss (extra
+        `approximate`), or "auto", which is exact up to 50,000 samples. The search for the
+        neighbours of new samples is always exact. Default: ours.
 
     Attributes
     ----------
@@ -96,41 +98,43 @@ class DiscriminativeProjections(LinearReducer):
     classes_ : ndarray of shape (n_classes,)
         The class labels without -1 (discrete labels only).
     mu_ : float
-        The weight used; 0 if no two points are connected.
+        The weight used; 0 if no two samples are connected.
     rank_ : int
-        Dimension of the space in which f was sought.
+        Dimension of the space in which f was searched for.
     mean_ : ndarray of shape (n_features,)
         Zeros: the method is defined on the data as they are.
     neighbor_recall_ : float
-        Which share of the nearest neighbours of a sample of points the search found; 1 if exact.
+        Fraction of the true nearest neighbours that the search found, estimated on a random subset;
+        1 if exact.
 
     Notes
     -----
-    Use it when few points have a label and the geometry of all should be kept beside what
-    tells the classes apart; when labels have an order (`labels="continuous"`); or when labels
-    and points are to lie in one space.
+    Use it when few samples have a label and the embedding should keep the geometry of all samples
+    as well as separate the classes; when labels have an order (`labels="continuous"`); or when
+    labels and samples should be embedded in one space.
 
-    Not when neighbours are often of different classes. What it keeps of the geometry hangs on the
-    weights of the graph: try `weights` and their width.
+    Avoid it when neighbours often belong to different classes. How well it keeps the geometry
+    depends on the weights of the graph: try `weights` and `epsilon`.
 
-    The paper's sums count each pair of neighbours twice, its matrices once; this follows the
-    matrices.
+    The paper's sums count each pair of neighbours twice and its matrices count it once; this
+    implementation follows the matrices.
 
-    **The degenerate direction.** Where features add up to the same in every point (one-hot codes,
-    histograms), a map f with :math:`f^T x = 1` for all points exists, and with :math:`g^T s_k = 1`
-    for all labels it maps everything to one place: both sides of the equation vanish, the quotient
-    is 0/0, and a plain eigen-solver puts this direction, which says nothing, anywhere, often
-    first. (Our reading of the 52.8 % that the paper prints for mushrooms in one dimension: the
-    larger class alone makes 51.8 %.) Such null directions, to which also belong collinear
-    features, and indicators of parts of the graph without a labelled point, are dropped. To add
-    one to a solution changes nothing that the cost can see; the solution with the smallest
-    :math:`|f|^2 + |g|^2` is taken, the limit of an ever smaller ridge on both sides.
+    **The degenerate direction.** Where features add up to the same in every sample (one-hot codes,
+    histograms), a map f with :math:`f^T x = 1` for all samples exists, and with :math:`g^T s_k = 1`
+    for all labels it maps everything to a single point: both sides of the equation vanish, the
+    quotient is 0/0, and a plain eigen-solver returns this uninformative direction at any position,
+    often first. (This is our interpretation of the 52.8 % that the paper prints for mushrooms in
+    one dimension: the majority-class baseline has 51.8 %.) Such null directions are dropped;
+    collinear features and the indicators of graph components without a labelled sample are null
+    directions too. Adding one to a solution does not change the cost; the solution with the
+    smallest :math:`|f|^2 + |g|^2` is taken, the limit of an ever smaller ridge on both sides.
 
-    A direction without a word from the labels has :math:`\lambda \ge 1 / L` for L classes, so the
-    L - 1 or so below it discriminate and those above, smoothest first, keep the geometry. An
-    eigenvalue that repeats (:math:`1/L` where the graph falls apart) has no preferred basis.
+    A direction that is independent of the labels has :math:`\lambda \ge 1 / L` for L classes, so
+    the roughly L - 1 directions below this value separate the classes, and those above, smoothest
+    first, keep the geometry. A repeated eigenvalue (:math:`1/L` if the graph is disconnected) has
+    no preferred basis.
 
-    For n points, d features and rank r: :math:`O(n^2 d)` for the neighbours,
+    For n samples, d features and rank r: :math:`O(n^2 d)` for the neighbours,
     :math:`O(n r (k + r) + r^3)` for the rest; sparse data stay sparse.
 
     References
@@ -162,10 +166,6 @@ class DiscriminativeProjections(LinearReducer):
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
     ) -> DiscriminativeProjections:
-        """Find the maps of points and labels: classes (-1: unlabelled), or numbers.
-
-        `neighbors` of the points, at least `n_neighbors` of each, spare the search.
-        """
         points, target = self._read(X, y)
         span = leading_span(points, self._most(points))
         W, _ = self._affinity(points, neighbors)
@@ -199,7 +199,7 @@ class DiscriminativeProjections(LinearReducer):
         return self
 
     def _read(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, _Target]:
-        """Return checked points and labels."""
+        """Return checked samples and labels."""
         if self.labels == "discrete":
             points, names = self._points_and_labels(X, y)
             self.classes_, code = encode_labels(names)
@@ -217,8 +217,8 @@ class DiscriminativeProjections(LinearReducer):
             Y = numbers[code][:, None]
         if n_labels < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two different labels, but y has one class "
-                f"or value."
+                f"{type(self).__name__} needs at least two different labels, but all labels in y "
+                "are equal."
             )
         length = np.ones(Y.shape[1])
         if self.labels == "continuous":
@@ -229,8 +229,8 @@ class DiscriminativeProjections(LinearReducer):
         values = np.asarray(self.label_values, dtype=np.float64)
         if len(values) != len(numbers) or len(np.unique(values)) != len(values):
             raise ValueError(
-                f"label_values must be {len(numbers)} different numbers, as many as y has labels, "
-                f"but is {self.label_values}."
+                f"label_values must hold {len(numbers)} different numbers, one for each label in "
+                f"y, but is {self.label_values}."
             )
         return values
 
@@ -293,7 +293,7 @@ class DiscriminativeProjections(LinearReducer):
 
 @dataclass(frozen=True, eq=False)
 class _Target:
-    """Which points are labelled, their labels as rows of Y, and the unit of Y's columns."""
+    """Which samples are labelled, their labels as rows of Y, and the unit of Y's columns."""
 
     labelled: NDArray[np.bool_]
     Y: Floats

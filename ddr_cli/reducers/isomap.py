@@ -30,7 +30,7 @@ from ddr_cli.reducers.registry import Traits
     look=("black", "o"),
 )
 class Isomap(Embedding):
-    r"""Place points such that their distances are the lengths of paths over the neighbour graph.
+    r"""Embed samples such that distances match shortest paths in the neighbour graph.
 
     Classical multidimensional scaling of the geodesic distances: with
     :math:`B = -\frac12 J \Delta J`, :math:`\Delta` being their squares and
@@ -42,49 +42,52 @@ class Isomap(Embedding):
     n_components : int, default=2
         Dimensions of the embedding. Default: scikit-learn's.
     n_neighbors : int, default=5
-        Points are connected if either is among the other's `n_neighbors` nearest. Default:
-        scikit-learn's.
+        Two samples are connected if either is among the `n_neighbors` nearest of the other.
+        Default: scikit-learn's.
     n_landmarks : int or None, default=None
-        Landmark Isomap: only the distances from so many points, drawn at random, are found and
-        scaled, and all others placed by theirs to these, as a new point is. With None all are.
-        Default: scikit-learn's Isomap, which has no landmarks.
+        Landmark Isomap: the scaling uses only the distances from this many samples, drawn at
+        random; all other samples are embedded by their distances to these landmarks, as new samples
+        are. None: all samples are landmarks. Default: scikit-learn's Isomap, which has no
+        landmarks.
     random_state : int, RandomState or None, default=None
-        Draws the landmarks.
+        Seed of the landmarks.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The placed points, in units of the data; the centre is that of the landmarks.
+        The embedding of the training samples, in units of the data; the centre is that of the
+        landmarks.
     eigenvalues_ : ndarray of shape (n_components,)
         The :math:`\lambda`, descending: the sum of squares of each column over the landmarks.
     n_parts_ : int
-        Parts of the neighbour graph before it was connected.
+        Number of components of the neighbour graph before it was connected.
     landmarks_ : ndarray of shape (n_landmarks,)
-        Which points they are: all of them by default.
+        Row numbers of the landmarks: all samples by default.
 
     Notes
     -----
     Use it when the data lie on one curved surface, sampled without holes, and the distance along
     it matters.
 
-    Not when noise joins two sheets, where one wrong edge is a short cut for all paths. Labels are
-    not used.
+    Avoid it when noise connects two sheets: a single wrong edge is a short cut for many paths.
+    Labels are not used.
 
-    If the neighbour graph has several components, each two are connected by their shortest bridge,
-    as in scikit-learn, with a warning.
+    If the neighbour graph has several components, each pair of components is joined by its shortest
+    edge, as in scikit-learn, with a warning.
 
-    Equal to scikit-learn's, up to the eigenvectors' signs and which of equally near points is a
-    neighbour (here that with the smaller index). A new point is linked to its `n_neighbors`
-    nearest training points and placed by its geodesic distances, by Gower's formula as in `MDS`.
+    The result equals scikit-learn's, up to the signs of eigenvectors and the choice among equally
+    near neighbours (here the one with the smaller index). A new sample is linked to its
+    `n_neighbors` nearest training samples and embedded by its geodesic distances, by Gower's
+    formula as in `MDS`.
 
-    Dimensions in which the points have no extent are zero. Geodesic distances need not be
-    Euclidean, and then give negative eigenvalues, too; dimensions as far down as these are refused.
+    Dimensions in which the samples do not vary are zero. Geodesic distances that are not Euclidean
+    also give negative eigenvalues; an `n_components` that would reach these is an error.
 
-    For n points, l of them landmarks, and m dimensions: :math:`O(l n (k + \log n))` for the paths,
+    For n samples, l of them landmarks, and m dimensions: :math:`O(l n (k + \log n))` for the paths,
     :math:`O(l^2 m)` for each of Lanczos' restarts, and a matrix of n x l numbers. `transform` needs
-    all of them, since any training point may be a new one's neighbour. They are not pickled: after
-    loading, the first `transform` finds the paths again, the same numbers in part of the time of
-    `fit`.
+    all of them, since any training sample may be a new one's neighbour. They are not pickled: after
+    loading, the first `transform` computes the paths again, which takes less time than `fit` and
+    gives the same numbers.
 
     References
     ----------
@@ -109,15 +112,14 @@ class Isomap(Embedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> Isomap:
-        """Embed the rows of `X`."""
         points = self._points(X, y, reset=True)
         n = points.shape[0]
         self.landmarks_ = drawn_landmarks(n, self.n_landmarks, self.random_state)
         self._check_dimensions(len(self.landmarks_))
         if self.n_neighbors >= n:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a point has at most "
-                f"{n - 1}."
+                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a sample has at most "
+                f"{n - 1} neighbours. Choose a smaller n_neighbors."
             )
         self._X = points
         self._graph = self._connected_graph(points)
@@ -132,7 +134,7 @@ class Isomap(Embedding):
         return self
 
     def _find_paths(self) -> Floats:
-        """Return the geodesic distances from the landmarks (rows); keep them with a row a point."""
+        """Return the geodesic distances from the landmarks (rows); keep their transpose."""
         paths = dijkstra(self._graph, indices=self.landmarks_)
         # Between landmarks there and back are the same but for rounding.
         by_point = len(paths) == paths.shape[1]
@@ -156,8 +158,8 @@ class Isomap(Embedding):
         if self.n_parts_ == 1:
             return graph
         warnings.warn(
-            f"The graph of {self.n_neighbors} neighbours is in {self.n_parts_} parts; each two "
-            f"were connected by their shortest bridge. A larger n_neighbors may do without.",
+            f"The graph of {self.n_neighbors} neighbours has {self.n_parts_} components; each pair "
+            "of components was joined by its shortest edge. A larger n_neighbors may connect them.",
             stacklevel=3,
         )
         gaps, heads, tails = closest_pairs(points, part.astype(np.intp))
@@ -166,7 +168,6 @@ class Isomap(Embedding):
         return symmetrized(graph + bridges, "union")
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place points by way of their nearest training points."""
         points = self._points(X)
         if not hasattr(self, "_paths"):
             self._find_paths()

@@ -59,7 +59,7 @@ class KernelPCA(SklearnEmbedding):
     r"""Project on the directions of largest variance in the feature space of a kernel.
 
     With K the centred kernel matrix, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l`
-    for its leading eigenpairs; a new point x has
+    for its leading eigenpairs; a new sample x has
     :math:`\lambda_l^{-1/2} \sum_i v_{il} k(x, x_i)`, k centred likewise.
 
     Parameters
@@ -70,18 +70,18 @@ class KernelPCA(SklearnEmbedding):
         "linear", "rbf", "poly", "sigmoid", "cosine", a function of two samples, or "precomputed": X
         is then the kernel matrix. With "linear" it is principal component analysis.
     gamma : "scale" or float, default="scale"
-        Of the kernels that have one. "scale" is the reciprocal of the total variance for "rbf", of
-        the mean squared length for "poly" and "sigmoid". scikit-learn's default is 1 / n_features,
-        which is right for standardised features only.
+        Parameter of the kernels that have one. "scale" is the reciprocal of the total variance for
+        "rbf", of the mean squared length for "poly" and "sigmoid". scikit-learn's default is 1 /
+        n_features, which suits standardised features only.
     degree : int, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=1.0
-        Of the polynomial and the sigmoid kernel.
+        Constant term of the polynomial and the sigmoid kernel.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The placed points, centred.
+        The embedding of the training samples, centred.
     gamma_ : float
         The value of `gamma`.
     eigenvalues_ : ndarray of shape (n_components,)
@@ -91,19 +91,19 @@ class KernelPCA(SklearnEmbedding):
 
     Notes
     -----
-    Use it when what varies lies along curves that a kernel of known width makes straight.
+    Use it when the data vary along curves that a kernel of known bandwidth makes straight.
 
-    Not when that width is a guess: the embedding hangs on it. Labels are not used.
+    Avoid it when the bandwidth is a guess: the embedding depends on it. Labels are not used.
 
     Four defaults of scikit-learn 1.9 are changed: ``n_components=2`` instead of all; `gamma`; up to
     1000 points ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; and beyond, ARPACK
     with ``random_state=0`` instead of a random start.
 
-    Dimensions in which the points have no extent are zero. Kernels that are not positive
-    semidefinite give negative eigenvalues, too; dimensions as far down as these are refused.
+    Dimensions in which the samples do not vary are zero. Kernels that are not positive semidefinite
+    also give negative eigenvalues; an `n_components` that would reach these is an error.
 
-    For n points, d features and m dimensions: :math:`O(n^2 d)`, and :math:`O(n^3)` up to 1000
-    points, :math:`O(n^2 m)` for each of ARPACK's restarts beyond.
+    For n samples, d features and m dimensions: :math:`O(n^2 d)`, and :math:`O(n^3)` up to 1000
+    samples, :math:`O(n^2 m)` for each of ARPACK's restarts beyond.
 
     References
     ----------
@@ -124,7 +124,6 @@ class KernelPCA(SklearnEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:
-        """Find the directions."""
         points = self._checked(X, y)
         n = points.shape[0]
         if self.kernel == "precomputed" and points.shape[1] != n:
@@ -160,8 +159,8 @@ class KernelPCA(SklearnEmbedding):
         if (model.eigenvalues_ < -_ZERO * size).any():
             raise ValueError(
                 f"n_components={self.n_components}, but the kernel {self.kernel!r} is not positive "
-                f"semidefinite on these points and has {int(positive.sum())} dimensions of "
-                f"positive variance."
+                f"semidefinite on these samples and has {int(positive.sum())} dimensions with "
+                "positive variance. Choose a smaller n_components."
             )
         self.eigenvalues_ = model.eigenvalues_
         self._keep(model, embedding, points.dtype)

@@ -21,7 +21,7 @@ from ddr_cli.numerics.neighbor_graphs import (
     shortest_bridges,
 )
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
-from ddr_cli.reducers.reducer import Embedding
+from ddr_cli.reducers.reducer import Embedding, GraphReducer
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 _NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connects nothing
@@ -35,74 +35,76 @@ _NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connect
     label="Laplacian eigenmaps",
     look=("blue", "^"),
 )
-class LaplacianEigenmaps(Embedding):
-    r"""Embed points such that neighbours stay near each other.
+class LaplacianEigenmaps(GraphReducer, Embedding):
+    r"""Embed samples such that neighbours stay near each other.
 
     The embedding minimises :math:`\frac12 \sum_{ij} w_{ij} \|y_i - y_j\|^2` under
     :math:`Y^T D 1 = 0` and :math:`Y^T D Y = I`, D being the degrees: its columns are the solutions
-    of :math:`L y = \lambda D y`, :math:`L = D - W`, with the smallest :math:`\lambda` but for the
-    constant one.
+    of :math:`L y = \lambda D y`, :math:`L = D - W`, with the smallest :math:`\lambda`, except for
+    the constant one.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions of the embedding. Default: scikit-learn's.
     n_neighbors : int, default=10
-        Points are connected if either is among the other's `n_neighbors` nearest. Default: ours.
+        Two samples are connected if either is among the `n_neighbors` nearest of the other.
+        Default: ours.
     weights : {"binary", "heat"}, default="heat"
         :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`. Default: the paper's.
     epsilon : "mean" or float, default="mean"
-        Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
-        to the `n_neighbors` nearest. Default: ours.
+        Bandwidth of the heat kernel in squared units of the data; "mean" is the mean squared
+        distance to the `n_neighbors` nearest. Default: ours.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
-        How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact. Default:
-        ours.
+        Search for the neighbours of the training samples: exact, approximate by faiss (extra
+        `approximate`), or "auto", which is exact up to 50,000 samples. The search for the
+        neighbours of new samples is always exact. Default: ours.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The points :math:`y_i`.
+        The embedding :math:`y_i` of the samples.
     eigenvalues_ : ndarray of shape (n_components,)
         The :math:`\lambda`, ascending.
     affinity_ : csr_array of shape (n_samples, n_samples)
-        The weights W, bridges included.
+        The weights W, including the edges that connect components.
     bridges_ : ndarray of shape (n_parts - 1, 2)
-        The pairs of points that were connected.
+        The pairs of samples whose edge was added to connect the graph.
     epsilon_ : float
-        Width of the heat kernel.
+        Bandwidth of the heat kernel.
     neighbor_recall_ : float
-        Which share of the nearest neighbours of a sample of points the search found; 1 if exact.
+        Fraction of the true nearest neighbours that the search found, estimated on a random subset;
+        1 if exact.
 
     Notes
     -----
-    Use it to see which points hang together: clusters that few edges join are told apart
-    first.
+    Use it to see clusters: the first dimensions separate clusters that few edges connect.
 
-    Not to read distances, and not when labels should count (`CCDR`). Where the graph falls apart,
-    the first dimensions say only which part a point is in.
+    Do not interpret distances in the embedding. Avoid it when labels should count (use `CCDR`). If
+    the graph is disconnected, the first dimensions only show the component of a sample.
 
-    A new point is placed by the Nyström formula, Proposition 1 of [2]_: with the normalised kernel
-    :math:`K(a, b) / \sqrt{d(a) d(b)}`, whose eigenvalues are :math:`1 - \lambda`,
+    A new sample is embedded by the Nyström formula, Proposition 1 of [2]_: with the normalised
+    kernel :math:`K(a, b) / \sqrt{d(a) d(b)}`, whose eigenvalues are :math:`1 - \lambda`,
 
     .. math:: y_l(x) = \frac{1}{1 - \lambda_l} \frac{\sum_j K(x, x_j) y_{jl}}{\sum_j K(x, x_j)}
 
-    over the `n_neighbors` nearest training points of x, weighted as in W. It gives a training
-    point, with its own row of W, its own embedding; so a new point that coincides with a training
-    point is placed there. Of duplicates, which `fit` places near but not on one another, that is
-    the first. Dimensions with :math:`\lambda \ge 1`, which it can't extend, are refused.
+    over the `n_neighbors` nearest training samples of x, weighted as in W. For a training sample
+    with its own row of W, the formula returns the sample's own embedding. A new sample that
+    coincides with a training sample therefore has the same embedding; with duplicates, which `fit`
+    embeds near each other but not at the same point, the first one counts. Dimensions with
+    :math:`\lambda \ge 1` cannot be extended and are an error.
 
-    If the neighbour graph has several components, their indicators would fill the embedding. They
-    are connected by the shortest bridges (the minimum spanning tree of the distances between the
-    components' nearest points), each with the mean weight of the edges, with a warning. An edge of
-    less than 1e-8 of the mean weight counts as none: to the eigen-solver it is. Bridges keep parts
-    of a few points out of the leading dimensions; large parts that one bridge connects are still
-    told apart first.
+    If the neighbour graph has several components, their indicators would fill the embedding. The
+    components are connected by the shortest edges between them (the minimum spanning tree of the
+    distances between their nearest samples), each with the mean edge weight, with a warning. An
+    edge below 1e-8 of the mean weight is ignored, since the eigen-solver cannot resolve it. The
+    added edges keep components of a few samples out of the leading dimensions; the first dimensions
+    still separate large components that a single edge connects.
 
     With the paper's constraint :math:`Y^T D Y = I` the embedding shrinks as the number of samples
     grows: standardise it before a classifier or regression with a penalty.
 
-    For n points, d features, k neighbours and m dimensions: :math:`O(n^2 d)` for the neighbours,
+    For n samples, d features, k neighbours and m dimensions: :math:`O(n^2 d)` for the neighbours,
     and :math:`O(n (k + m) m)` for each of Lanczos' restarts.
 
     References
@@ -134,7 +136,6 @@ class LaplacianEigenmaps(Embedding):
         *,
         neighbors: Neighbors | None = None,
     ) -> LaplacianEigenmaps:
-        """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
         points = self._points(X, y, reset=True)
         W, self.epsilon_ = self._affinity(points, neighbors)
         self.affinity_ = self._connected(W, points)
@@ -160,14 +161,35 @@ class LaplacianEigenmaps(Embedding):
         weight = np.full(len(heads), W.data.mean() if W.nnz else 1.0)
         bridges = sp.csr_array((weight, (heads, tails)), shape=W.shape)
         warnings.warn(
-            f"The graph of {self.n_neighbors} neighbours is in {n_parts} parts; they were "
-            f"connected by their shortest bridges. A larger n_neighbors may do without.",
+            f"The graph of {self.n_neighbors} neighbours has {n_parts} components; they were "
+            "joined by the shortest edges between them. A larger n_neighbors may connect them.",
             stacklevel=3,
         )
         return sp.csr_array(W + bridges + bridges.T)
 
     def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> NDArray[Any]:
-        """Place points by the Nyström formula; `neighbors` among the training points, if known."""
+        """Embed new samples by the Nyström formula.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            New samples, one per row.
+        neighbors : Neighbors, optional
+            At least `n_neighbors` neighbours of each new sample among the training samples, found
+            before; the method then does not search for them.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+            The embedding, as float32 if X is float32, else as float64.
+
+        Raises
+        ------
+        NotFittedError
+            If the reducer is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
         points = self._points(X)
         neighbors = known_neighbors(self._X, self.n_neighbors, neighbors, queries=points)
         K = knn_kernel(

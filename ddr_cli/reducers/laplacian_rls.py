@@ -22,7 +22,7 @@ from ddr_cli.numerics.kernels import feature_moments, kernel_gamma, kernel_matri
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import laplacian_form, symmetric
 from ddr_cli.reducers.partial_labels import UNLABELLED, encode_labels
-from ddr_cli.reducers.reducer import Floats, Reducer
+from ddr_cli.reducers.reducer import Floats, GraphReducer
 from ddr_cli.reducers.registry import Traits
 
 Labelled = NDArray[np.bool_]
@@ -41,8 +41,8 @@ _RANK_TOL = 1e-12  # relative size at which an eigenvalue of the normal equation
     label="Laplacian RLS",
     look=("dark red", "X"),
 )
-class LaplacianRLS(ClassifierMixin, Reducer):
-    r"""Classify by functions that are near the labels and smooth over the neighbour graph.
+class LaplacianRLS(ClassifierMixin, GraphReducer):
+    r"""Classify by functions that fit the labels and are smooth over the neighbour graph.
 
     For each class the function f minimises
 
@@ -53,53 +53,56 @@ class LaplacianRLS(ClassifierMixin, Reducer):
     over the l labelled samples, :math:`y_i` being 1 for samples of the class and -1 for others, and
     in the last sum the neighbour graph of all n samples. The :math:`\phi(x_i)` are the images of
     the samples in the kernel's feature space (linear: the samples), and :math:`\kappa` is their
-    mean squared distance from their mean (linear: the total variance). The class of the largest f
-    wins. `transform` returns the f themselves: the comparison in which the Discriminative
-    Projections paper has "manifold regularization" takes them as an embedding.
+    mean squared distance from their mean (linear: the total variance). The class with the largest f
+    is predicted. `transform` returns the values of all f: the Discriminative Projections paper uses
+    them as an embedding in its comparison ("manifold regularization").
 
     Parameters
     ----------
     mu : float or "auto", default=0.1
         Weight :math:`\mu` of the graph. With 1 the penalty of a function drawn at random is as
-        large as its sum of squares over all samples. The default is ours: of 0.01, 0.1, 1 and 10
-        the best compromise between one label per class and many, on two moons and four data sets
-        of scikit-learn. "auto" is the weight of `DiscriminativeProjections`, l over the sum of all
-        :math:`w_{ij}`: as a factor of the last sum, so with "rbf" the graph has next to no effect.
+        large as its sum of squares over all samples. The default is ours: among 0.01, 0.1, 1 and 10
+        it was the best compromise between one and many labels per class, on two moons and four data
+        sets of scikit-learn. "auto" is the weight of `DiscriminativeProjections`, l over the sum of
+        all :math:`w_{ij}`: used as the factor of the last sum, so the graph has almost no effect
+        with "rbf".
     alpha : float, default=0.03
         Ridge :math:`\alpha`. The default is that of the paper's two moons (:math:`2^{-5}`, see the
         example). 0, as in the Discriminative Projections paper, needs the linear kernel and no more
-        features than samples; of equally good functions the one with the smallest norm is taken.
+        features than samples; among equally good functions the one with the smallest norm is used.
     n_neighbors : int, default=10
-        Points are connected if either is among the other's `n_neighbors` nearest. The default is
-        that of `DiscriminativeProjections`; the paper has 6 to 8.
+        Two samples are connected if either is among the `n_neighbors` nearest of the other. The
+        default is that of `DiscriminativeProjections`; the paper has 6 to 8.
     kernel : {"linear", "rbf", "poly", "laplacian", "cosine"} or callable, default="linear"
-        The space of f. With "linear", the default for the comparison with
-        `DiscriminativeProjections`, it is :math:`f(x) = a^T x + b`. The paper uses "rbf".
+        Kernel of the space of f. "linear", the default for the comparison with
+        `DiscriminativeProjections`, means :math:`f(x) = a^T x + b`. The paper uses "rbf".
     gamma : "scale" or float, default="scale"
-        Of the kernels that have one. "scale", ours, is the reciprocal of the total variance for
-        "rbf", of the sum of the features' standard deviations for "laplacian", of the mean squared
-        length for "poly". Where classes are curved, as the two moons are, larger values are better.
+        Parameter of the kernels that have one. "scale", our default, is the reciprocal of the total
+        variance for "rbf", of the sum of the features' standard deviations for "laplacian", of the
+        mean squared length for "poly". Larger values are better for curved classes such as the two
+        moons.
     degree : int, default=3
-        Of the polynomial kernel, as in scikit-learn.
+        Degree of the polynomial kernel, as in scikit-learn.
     coef0 : float, default=1.0
-        Of the polynomial kernel, as in scikit-learn.
+        Constant term of the polynomial kernel, as in scikit-learn.
     weights : {"heat", "binary"}, default="heat"
         :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1. The paper has both.
     epsilon : "mean" or float, default="mean"
-        Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
-        to the `n_neighbors` nearest (ours).
+        Bandwidth of the heat kernel in squared units of the data; "mean" is the mean squared
+        distance to the `n_neighbors` nearest (ours).
     fit_intercept : bool, default=True
-        Whether f has an intercept, which nothing penalises. The papers have none.
+        Whether f has an intercept, which is not penalised. The papers have no intercept.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
-        How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact.
+        Search for the neighbours of the training samples: exact, approximate by faiss (extra
+        `approximate`), or "auto", which is exact up to 50,000 samples. The search for the
+        neighbours of new samples is always exact.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_outputs, n_features)
-        The vectors a (linear kernel only), one per class, or one in all for two classes.
+        The vectors a (linear kernel only): one per class, or a single one for two classes.
     dual_coef_ : ndarray of shape (n_samples, n_outputs)
-        Weights of the training points' kernels (other kernels).
+        Weights of the training samples' kernels (other kernels).
     intercept_ : ndarray of shape (n_outputs,)
         The b.
     classes_ : ndarray of shape (n_classes,)
@@ -107,26 +110,28 @@ class LaplacianRLS(ClassifierMixin, Reducer):
     alpha_ : float
         The factor of :math:`\|f\|^2`.
     mu_ : float
-        The factor of the sum over the graph; 0 if no two different points are connected.
+        The factor of the sum over the graph; 0 if no two different samples are connected.
     neighbor_recall_ : float
-        Which share of the nearest neighbours of a sample of points the search found; 1 if exact.
+        Fraction of the true nearest neighbours that the search found, estimated on a random subset;
+        1 if exact.
 
     Notes
     -----
-    Use it when few points have a label and near points mostly share it: the unlabelled ones
-    then carry labels along the graph.
+    Use it when few samples have a label and neighbouring samples mostly share their label: the
+    unlabelled samples then propagate labels along the graph.
 
-    Not for a chosen number of dimensions: there is one for each class. Nor when neighbours are
-    often of different classes; then `mu=0` says what the graph adds.
+    Avoid it when you need a given number of dimensions: it has one per class. Avoid it when
+    neighbours often belong to different classes; compare with `mu=0` to see the effect of the
+    graph.
 
-    Both penalties are in units of the data, so that neither a factor of X, nor another origin, nor
-    the number of neighbours changes what a setting means. In the terms of the paper, whose loss is
-    a mean: :math:`\gamma_A` is `alpha_` / l and :math:`\gamma_I` is `mu_` :math:`n^2 / l`. With
+    Both penalties are in units of the data, so the meaning of a setting does not depend on the
+    scale of X, its origin or the number of neighbours. In the terms of the paper, whose loss is a
+    mean: :math:`\gamma_A` is `alpha_` / l and :math:`\gamma_I` is `mu_` :math:`n^2 / l`. With
     ``mu=0`` this is ridge regression of the labels.
 
-    Linear with no more features d than points n: :math:`O(n d (k + d) + d^3)`, in the features;
-    otherwise :math:`O(n^3)`, in the kernels of all points. To both :math:`O(n^2 d)` for the
-    neighbours.
+    Linear with no more features d than samples n: :math:`O(n d (k + d) + d^3)`, in the features;
+    otherwise :math:`O(n^3)`, in the kernels of all samples. In both cases the neighbours add
+    :math:`O(n^2 d)`.
 
     References
     ----------
@@ -168,10 +173,6 @@ class LaplacianRLS(ClassifierMixin, Reducer):
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
     ) -> LaplacianRLS:
-        """Fit a function to each class of `y`, in which -1 says unlabelled.
-
-        `neighbors` of the rows, at least `n_neighbors` of each, spare the search.
-        """
         points, labels = self._points_and_labels(X, y)
         self.classes_, code = encode_labels(labels)
         self._check_classes()
@@ -185,7 +186,7 @@ class LaplacianRLS(ClassifierMixin, Reducer):
     def _fit_outputs(
         self, points: Any, labelled: Labelled, Y: Floats, neighbors: Neighbors | None
     ) -> None:
-        """Fit one function to each column of `Y`, the outputs wanted at the labelled points."""
+        """Fit one function to each column of `Y`, the outputs wanted at the labelled samples."""
         W, _ = self._affinity(points, neighbors)
         offset = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
         few_features = points.shape[1] <= points.shape[0]
@@ -198,7 +199,7 @@ class LaplacianRLS(ClassifierMixin, Reducer):
             if self.alpha == 0:
                 raise ValueError(
                     "alpha=0 leaves the function undetermined with a kernel, or with more features "
-                    "than points; give a positive alpha."
+                    "than samples; set a positive alpha."
                 )
             self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
             K = self._kernel(points, points)
@@ -239,9 +240,9 @@ class LaplacianRLS(ClassifierMixin, Reducer):
     def _primal(
         self, X: Any, labelled: Labelled, Y: Floats, smooth: Floats
     ) -> tuple[Floats, Floats]:
-        r"""Solve :math:`(x^T x + \alpha I + \mu X^T L X) a = x^T y`, x the labelled points.
+        r"""Solve :math:`(x^T x + \alpha I + \mu X^T L X) a = x^T y`, x the labelled samples.
 
-        The intercept takes the mean out of the labelled points; the graph doesn't feel it.
+        The intercept takes the mean out of the labelled samples; the graph doesn't feel it.
         """
         X = X.astype(np.float64)
         x = X[labelled]
@@ -266,7 +267,7 @@ class LaplacianRLS(ClassifierMixin, Reducer):
         return coef, mean @ coef
 
     def _dual(self, K: Floats, labelled: Labelled, Y: Floats, W: CsrArray) -> Floats:
-        r"""Solve :math:`(J K + \alpha I + \mu L K) a = J y`, J the selection of labelled points.
+        r"""Solve :math:`(J K + \alpha I + \mu L K) a = J y`, J the selection of labelled samples.
 
         With an intercept J also takes out their mean.
         """
@@ -294,18 +295,53 @@ class LaplacianRLS(ClassifierMixin, Reducer):
         )
 
     def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the functions' values, a column per class; of two classes the second's alone."""
+        """Return the values of the fitted functions.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes) or (n_queries,)
+            One column per class. For two classes, only the values of the second class.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
         values = self._outputs(X)
         return values.ravel() if values.shape[1] == 1 else values
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each point."""
+        """Predict the class with the largest function value.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            The predicted label of each sample.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
         values = self.decision_function(X)
         best = values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(np.intp)
         return np.asarray(self.classes_[best])
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the functions' values as an embedding, one column in all for two classes."""
         return self._outputs(X)
 
     def __ddr_traits__(self) -> Traits:

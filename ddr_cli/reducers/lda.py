@@ -30,7 +30,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes
     "reducer", "lda", "Fisher's linear discriminant analysis", label="LDA", look=("orange", "D")
 )
 class LDA(MeansDiscriminant):
-    r"""Maximise the between-class against the within-class scatter.
+    r"""Maximise the between-class scatter relative to the within-class scatter.
 
     The rows :math:`a` of `components_` are the leading solutions of
     :math:`S_b a = \lambda S_w a`.
@@ -38,47 +38,48 @@ class LDA(MeansDiscriminant):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
         Default: scikit-learn's.
     max_condition : float or "rank", default=1e3
-        Where the within-class scatter is singular: its largest condition number (its diagonal
-        scaled to 1) on the principal components that are kept; or "rank", as many as there are
-        points less classes, whatever the condition. Default: ours.
+        If the within-class scatter is singular: its largest condition number (its diagonal scaled
+        to 1) on the principal components that are kept; or "rank": n_samples - n_classes
+        components, whatever the condition number. Default: ours.
     scaling : {"within", "unit"}, default="within"
-        Within-class variance (over n) 1 along each direction, as with scikit-learn's solver
-        "eigen", or directions of unit length, as MATLAB's ``eig(inv(Sw) * Sb)`` returns them.
-        Default: that of scikit-learn's solver.
+        "within": within-class variance (over n) of 1 along each direction, as with scikit-learn's
+        solver "eigen". "unit": directions of unit length, as MATLAB's ``eig(inv(Sw) * Sb)`` returns
+        them. Default: that of scikit-learn's solver.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Discriminant directions, by decreasing ratio.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     eigenvalues_ : ndarray of shape (n_components,)
         Ratios :math:`\lambda` of between- to within-class scatter.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
     n_dimensions_ : int
         Principal components on which the ratio was maximised.
 
     Notes
     -----
-    Use it when each class is one Gaussian cloud, all of about one shape, and there are more
-    points than features: its directions are then optimal.
+    Use it when the classes are Gaussian with similar covariances and there are more samples than
+    features: its directions are then optimal.
 
-    Not for more dimensions than classes less one, for classes of several clusters (`LFDA`,
-    `NMMP`), or with few points for the features (`shrinkage_lda`).
+    Avoid it for more than n_classes - 1 dimensions, for classes with several clusters (use `LFDA`
+    or `NMMP`), and with few samples relative to the number of features (use `shrinkage_lda`).
 
-    Unlike scikit-learn's: with fewer points than features the within-class scatter is singular.
-    The data are then first reduced to the largest number of principal components on which it is
-    not, as Nie, Xiang and Zhang do for their comparison ("Neighborhood MinMax Projections", IJCAI
-    2007, section 6). They don't say when a matrix is singular. With all n - C components of n
-    points in C classes the ratio is greatest where the training points of a class nearly coincide
-    by chance. Scaled to one within-class variance such directions outweigh all others in distances;
-    hence `max_condition`. Those of unit length do not.
+    The difference from scikit-learn's LDA: with fewer samples than features the within-class
+    scatter is singular. The data are then first reduced to the largest number of principal
+    components on which it is regular, as Nie, Xiang and Zhang do for their comparison
+    ("Neighborhood MinMax Projections", IJCAI 2007, section 6). They do not state when a matrix
+    counts as singular. With all n - C components of n samples in C classes the ratio is greatest
+    where the training samples of a class nearly coincide by chance. Scaled to a within-class
+    variance of 1, such directions dominate all distances; `max_condition` prevents this. Directions
+    of unit length do not dominate.
 
-    For n points and d features: :math:`O(n d \min(n, d) + d^3)`.
+    For n samples and d features: :math:`O(n d \min(n, d) + d^3)`.
 
     References
     ----------
@@ -110,7 +111,8 @@ class LDA(MeansDiscriminant):
         if not 0 < m <= r:
             raise ValueError(
                 f"n_components={m}, but the within-class scatter is regular on {r} principal "
-                f"components only: the classes have too few different points."
+                "components only: the classes have too few distinct samples. Choose a smaller "
+                "n_components."
             )
         self.eigenvalues_, leading = generalized_eigenpairs(S_b[:r, :r], S_w[:r, :r], m, rank_tol=0)
         self.n_dimensions_ = r

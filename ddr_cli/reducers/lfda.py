@@ -56,31 +56,32 @@ class _LocalFisher(Discriminant):
     look=("sky", "h"),
 )
 class LFDA(_LocalFisher, LinearDiscriminant):
-    r"""Separate the classes, and keep what is far apart inside a class apart.
+    r"""Separate the classes while keeping distant clusters of one class apart.
 
     The rows :math:`t` of `components_` are the leading solutions of
 
     .. math:: \tilde S^{(b)} t = \lambda \tilde S^{(w)} t, \qquad t^T \tilde S^{(w)} t = c,
 
-    for the scatter matrices of `local_scatter`: near points of one class are drawn together, far
-    ones are not, and points of two classes are pushed apart. With the paper's c = 1 the embedding
-    shrinks as the number of samples grows; here c makes the within-class variance along the first
-    direction 1.
+    for the scatter matrices of `local_scatter`: nearby samples of one class are pulled together,
+    distant ones are not, and samples of different classes are pushed apart. With the paper's c = 1
+    the embedding shrinks as the number of samples grows; here c makes the within-class variance
+    along the first direction 1.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data: more than the classes less one of FDA.
-        Default: ours.
+        Dimensions, at most the rank of the centred data; unlike FDA, more than n_classes - 1 are
+        possible. Default: ours.
     n_neighbors : int, default=7
-        The local scale of a point is the distance to this nearest neighbour inside its class; in
-        a class of fewer points to the farthest, with a warning. Default: the paper's.
+        The local scale of a sample is the distance to its `n_neighbors`-th nearest neighbour in its
+        class; in a class with fewer samples it is the distance to the farthest, with a warning.
+        Default: the paper's.
     embedding_type : {"plain", "weighted", "orthonormalized"}, default="plain"
-        The solutions as above; each times :math:`\sqrt\lambda`, so that a direction counts in
-        distances by how well it separates; or orthonormal directions of the same span. Default:
-        ours; the author's code has "weighted".
+        "plain": the solutions as above. "weighted": each times :math:`\sqrt\lambda`, so that
+        directions that separate better contribute more to distances. "orthonormalized": orthonormal
+        directions with the same span. Default: ours; the author's code has "weighted".
     reg : float, default=0
-        Ridge: this share of the mean eigenvalue of :math:`\tilde S^{(w)}` is added to its
+        Ridge: this fraction of the mean eigenvalue of :math:`\tilde S^{(w)}` is added to its
         diagonal. Default: the paper's.
 
     Attributes
@@ -88,28 +89,29 @@ class LFDA(_LocalFisher, LinearDiscriminant):
     components_ : ndarray of shape (n_components, n_features)
         The directions, by decreasing ratio.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     eigenvalues_ : ndarray of shape (n_components,)
         The ratios :math:`\lambda`; the sum is the maximum of the paper's objective.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it when a class is made of several clusters that should stay apart, and for more
-    dimensions than classes less one, which `LDA` has not.
+    Use it when a class has several clusters that should stay apart, or for more dimensions than
+    `LDA`, which has at most n_classes - 1.
 
-    Not with few points for the features, unless with `reg` or after PCA; nor on features of
-    different units: local scales are distances, and standardising changes what is near.
+    Avoid it with few samples relative to the number of features, except with `reg` or after PCA.
+    Avoid it on features with different units: local scales are distances, and standardising changes
+    which samples are near.
 
-    The null space of the covariance is removed first. Where :math:`\tilde S^{(w)}` is nearly
-    singular even so (few points for the features), the solution without a ridge follows noise:
-    give `reg`, or reduce by PCA first. Where it is singular, only the leading principal
-    components are used, as many as keep its condition number at 1e3, with a warning. A point
-    with `n_neighbors` or more duplicates has the distance to the nearest other point of its class
-    as its scale.
+    The null space of the covariance is removed first. If :math:`\tilde S^{(w)}` is still nearly
+    singular (few samples relative to the number of features), the solution without a ridge follows
+    noise: set `reg`, or reduce by PCA first. If it is singular, only the leading principal
+    components are used, as many as keep its condition number at 1e3, with a warning. For a sample
+    with `n_neighbors` or more duplicates, the scale is the distance to the nearest different sample
+    of its class.
 
-    For n points in classes of :math:`n_c`, and rank r: :math:`O(\sum n_c^2 r + n r^2 + r^3)`.
+    For n samples in classes of :math:`n_c`, and rank r: :math:`O(\sum n_c^2 r + n r^2 + r^3)`.
 
     References
     ----------
@@ -155,65 +157,66 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
     r"""LFDA in the feature space of a kernel, with a ridge.
 
     The leading solutions of :math:`\tilde S^{(b)} t = \lambda (\tilde S^{(w)} + \rho I) t` with
-    the points replaced by their images :math:`\phi(x)`; local scales, too, are distances there.
+    the samples replaced by their images :math:`\phi(x)`; local scales, too, are distances there.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the centred kernel matrix. Default: ours.
-    kernel : str or callable, default="rbf"
-        A kernel of scikit-learn's ``pairwise_kernels``, a function of two points, or
-        "precomputed": X is then the kernel matrix. Default: ours.
-    gamma : "scale" or float, default="scale"
-        Of the kernels that have one. "scale" is the reciprocal of the total variance for "rbf", of
-        the sum of the features' standard deviations for "laplacian", of the sum of variance over
-        mean for "chi2", of the mean squared length for "poly" and "sigmoid".
-    degree : int, default=3
-        Of the polynomial kernel. Default: scikit-learn's.
-    coef0 : float, default=1
-        Of the polynomial and the sigmoid kernel. Default: scikit-learn's.
-    n_neighbors, embedding_type
-        As for `LFDA`; orthonormal in feature space.
+    n_neighbors : int, default=7
+        As for `LFDA`. Default: the paper's.
+    embedding_type : {"plain", "weighted", "orthonormalized"}, default="plain"
+        As for `LFDA`; orthonormal in feature space. Default: ours.
     reg : float, default=0.001
         :math:`\rho` in units of the mean eigenvalue of :math:`\tilde S^{(w)}` on the span of the
-        points. In feature space this matrix is singular, so there is no solution without. Default:
-        ours.
-    n_landmarks : int or None, default=None
-        Nyström's low-rank approximation: directions are combinations of the images of so many
-        training points, drawn at random, on whose span all others are projected. With None, or
-        as many as there are points, the solution is exact; with fewer the origin is their mean.
+        samples. In feature space this matrix is singular, so there is no solution without a ridge.
         Default: ours.
+    kernel : str or callable, default="rbf"
+        A kernel of scikit-learn's ``pairwise_kernels``, a function of two samples, or
+        "precomputed": X is then the kernel matrix. Default: ours.
+    gamma : "scale" or float, default="scale"
+        Parameter of the kernels that have one. "scale" is the reciprocal of the total variance for
+        "rbf", of the sum of the features' standard deviations for "laplacian", of the sum of
+        variance over mean for "chi2", of the mean squared length for "poly" and "sigmoid".
+    degree : int, default=3
+        Degree of the polynomial kernel. Default: scikit-learn's.
+    coef0 : float, default=1
+        Constant term of the polynomial and the sigmoid kernel. Default: scikit-learn's.
+    n_landmarks : int or None, default=None
+        Nyström's low-rank approximation: directions are combinations of the images of this many
+        training samples (landmarks), drawn at random; all other samples are projected on their
+        span. With None, or with as many landmarks as samples, the solution is exact; with fewer
+        landmarks the origin is their mean. Default: ours.
     random_state : int, RandomState or None, default=None
-        Draws the landmarks.
+        Seed of the landmarks.
 
     Attributes
     ----------
     dual_components_ : ndarray of shape (n_components, n_landmarks)
         The directions as combinations of the centred images of the landmarks, by default all
-        training points.
+        training samples.
     eigenvalues_ : ndarray of shape (n_components,)
         The ratios :math:`\lambda`.
     landmarks_ : ndarray of shape (n_landmarks,)
-        Which training points they are.
+        Row numbers of the landmarks in the training set.
     X_fit_ : array or CSR of shape (n_landmarks, n_features)
         The landmarks.
     gamma_ : float
         The value of `gamma`.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it when classes of several clusters have curved borders, on up to a few thousand
-    points.
+    Use it when classes have several clusters and curved borders, on up to a few thousand samples.
 
-    Not on many points, nor without a look at the kernel's width and the ridge: with a narrow
-    kernel every training point is far from all others and new ones are placed near 0.
+    Avoid it on many samples. Check the kernel's bandwidth and the ridge: with a small bandwidth
+    every training sample is far from all others, and new samples are embedded near 0.
 
     With the linear kernel this is `LFDA` with the same `reg`. The ridge is on the length of t in
     feature space, :math:`\alpha^T K \alpha`, not on that of its coefficients.
 
-    For n points: :math:`O(n^3)`, and several matrices of the size of the kernel's in memory. With
+    For n samples: :math:`O(n^3)`, and several matrices of the size of the kernel's in memory. With
     l landmarks: :math:`O(n l^2 + \sum n_c^2 l)`.
 
     References
@@ -248,14 +251,14 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
 def local_scatter(X: Floats, code: Codes, k: int) -> tuple[Floats, Floats]:
     r"""Return the local within-class and the local between-class scatter matrix.
 
-    With the affinity :math:`A` of local scaling inside each class, a point's scale being the
+    With the affinity :math:`A` of local scaling inside each class, a sample's scale being the
     distance to its `k`-th nearest there, they are
     :math:`\frac12 \sum_{ij} \tilde A_{ij} (x_i - x_j)(x_i - x_j)^T` for
 
     .. math:: \tilde A^{(w)}_{ij} = A_{ij} / n_c, \qquad
         \tilde A^{(b)}_{ij} = A_{ij} (1/n - 1/n_c)
 
-    where both points are of class c, and 0 and 1/n where they are not of one class. All pairs with
+    where both samples are of class c, and 0 and 1/n where they are not of one class. All pairs with
     weight 1/n make up the total scatter, the pairs of class c their share :math:`n_c / n` of the
     class's own scatter, so no pair of two classes is ever visited.
     """

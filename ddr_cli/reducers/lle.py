@@ -41,10 +41,10 @@ _DENSE = 2000  # up to this order a complete decomposition is fast and misses no
     look=("vermilion", "o"),
 )
 class LLE(SklearnEmbedding):
-    r"""Place each point by the weights with which its neighbours make it up.
+    r"""Embed each sample by the weights that reconstruct it from its neighbours.
 
-    Each point is written as a weighted sum of its neighbours,
-    :math:`\min \|x_i - \sum_j w_{ij} x_j\|^2`, :math:`\sum_j w_{ij} = 1`, and placed by
+    Each sample is written as a weighted sum of its neighbours,
+    :math:`\min \|x_i - \sum_j w_{ij} x_j\|^2`, :math:`\sum_j w_{ij} = 1`, and embedded by
     :math:`\min \sum_i \|y_i - \sum_j w_{ij} y_j\|^2` under :math:`\sum_i y_i = 0`,
     :math:`\sum_i y_i y_i^T = I`.
 
@@ -53,48 +53,48 @@ class LLE(SklearnEmbedding):
     n_components : int, default=2
         Dimensions of the embedding. Default: scikit-learn's.
     n_neighbors : int, default=5
-        Neighbours of each point. If several groups of points have no neighbours outside, each
-        could be placed on a single point: the smallest larger number that leaves one group is
+        Neighbours of each sample. If the neighbour graph has several components, each could
+        collapse to a single point: the next larger number of neighbours that gives one component is
         used, with a warning. Default: scikit-learn's.
     reg : float, default=1e-3
-        Added to the diagonal of each point's Gram matrix of neighbours, in units of its trace.
+        Added to the diagonal of each sample's Gram matrix of neighbours, in units of its trace.
         Default: scikit-learn's.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The placed points.
+        The embedding of the training samples.
     n_neighbors_ : int
         The number of neighbours used.
     model_ : sklearn.manifold.LocallyLinearEmbedding
-        The fitted estimator behind `transform`, which places a new point by the weights with which
-        its nearest training points make it up.
+        The fitted estimator behind `transform`, which embeds a new sample by the weights that
+        reconstruct it from its nearest training samples.
 
     Notes
     -----
     Use it when small patches of the data are flat and evenly sampled.
 
-    Not with noise or an uneven density, which fold the embedding; nor to read distances, since all
-    dimensions have the same variance. Labels are not used.
+    Avoid it with noise or uneven density, which fold the embedding. Do not interpret distances in
+    the embedding, since all dimensions have the same variance. Labels are not used.
 
     The defaults of scikit-learn 1.9 for the eigenvectors are changed: up to 2000 points
     ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; beyond, ARPACK with
     ``random_state=0, tol=0, max_iter=1000`` instead of a random start, 1e-6 and 100.
 
-    With another number of BLAS threads sums are rounded differently, and where eigenvalues nearly
-    tie the embedding turns with them, and nearest neighbours change. The engine gives each worker
-    one thread.
+    The number of BLAS threads changes the rounding of sums; if eigenvalues are nearly equal, this
+    rotates the embedding and changes nearest neighbours. The engine gives each worker one thread.
 
-    Of exact duplicates one is embedded and the others are placed on it: scikit-learn takes each
-    point's first neighbour for the point itself, which among duplicates it need not be.
+    Among exact duplicates one is embedded and the others have the same embedding: scikit-learn
+    assumes that the first neighbour of each sample is the sample itself, which is not always true
+    for duplicates.
 
-    `transform` of a training point misses its embedding by a little, because of `reg`.
+    `transform` of a training sample differs slightly from its embedding, because of `reg`.
 
-    With scikit-learn's constraint above (the paper has n I) the embedding shrinks as the number of
+    With scikit-learn's constraint above (the paper's is n I) the embedding shrinks as the number of
     samples grows: standardise it before a classifier or regression with a penalty.
 
-    For n points, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
-    2000 points and a sparse factorisation beyond.
+    For n samples, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
+    2000 samples and a sparse factorisation beyond.
 
     References
     ----------
@@ -118,20 +118,19 @@ class LLE(SklearnEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> LLE:
-        """Embed the rows of `X`."""
         given = self._checked(X, y)
         if self.n_components > given.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components}, but n_features = {given.shape[1]}, and "
-                f"scikit-learn's LLE has no more dimensions than that; SupervisedLLE with alpha=0 "
-                f"does."
+                "scikit-learn's LLE has at most n_features dimensions; SupervisedLLE with alpha=0 "
+                "can have more."
             )
         points, place = _distinct(given.astype(np.float64))
         n = len(points)
         if max(self.n_neighbors, self.n_components) >= n:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} and n_components={self.n_components} must be "
-                f"below the number of distinct points; of n_samples = {len(given)} these are {n}."
+                f"below the number of distinct samples, {n} of n_samples = {len(given)}."
             )
         self.n_neighbors_ = self._enough_neighbors(points)
         dense = n <= _DENSE or self.n_components + 1 >= n // 4
@@ -160,8 +159,8 @@ class LLE(SklearnEmbedding):
             middle = (low + high) // 2
             low, high = (low, middle) if closed_groups(known.first(middle)) == 1 else (middle, high)
         warnings.warn(
-            f"With n_neighbors={k}, {groups} groups of points have no neighbours outside, and each "
-            f"could be placed on a single point; {high} neighbours were used instead.",
+            f"With n_neighbors={k}, {groups} components of the neighbour graph could each collapse "
+            f"to a single point; {high} neighbours were used instead.",
             stacklevel=3,
         )
         return high

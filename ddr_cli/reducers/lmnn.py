@@ -26,7 +26,7 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
     look=("green", "P"),
 )
 class LMNN(MetricLearner):
-    r"""Pull each point's target neighbours near, push points of other classes a margin farther.
+    r"""Pull each sample's target neighbours near, push samples of other classes a margin farther.
 
     The full metric M, symmetric and positive semidefinite, attains
 
@@ -34,7 +34,7 @@ class LMNN(MetricLearner):
         + \mu \sum_{i, j \to i} \sum_{l: y_l \ne y_i} [1 + d_M(x_i, x_j) - d_M(x_i, x_l)]_+
 
     with :math:`d_M(x, z) = (x - z)^T M (x - z)`, where :math:`j \to i` runs over the target
-    neighbours of i: the `n_neighbors` nearest points of its class before any learning. This is
+    neighbours of i: the `n_neighbors` nearest samples of its class before any learning. This is
     convex. Euclidean distances after `transform` are those of M. With fewer dimensions than M has
     rank they are not those of the optimum of that rank, which is not a convex problem; the paper
     keeps all.
@@ -43,28 +43,29 @@ class LMNN(MetricLearner):
     ----------
     n_components : int or "full", default=2
         Dimensions, at most the rank of the centred data, which is what "full" means. Default: ours.
+    directions : {"variance", "metric"}, default="variance"
+        Which dimensions of the mapped samples are kept: those with the largest variance, which do
+        not depend on the units of the features and preserve most of the distances between samples,
+        or the leading eigenvectors of M, which do depend on the units. Default: ours.
+    max_iter : int, default=100
+        Largest number of steps of the proximal point method. Default: ours.
     n_neighbors : int, default=3
-        Target neighbours of each point, at most as many as the smallest class offers. Default: the
+        Target neighbours of each sample, fewer than the samples of the smallest class. Default: the
         paper's.
     push_weight : float, default=0.5
         The weight :math:`\mu` of the impostors, between 0 and 1. At 0.5 both sums weigh alike.
         Default: the paper's.
-    directions : {"variance", "metric"}, default="variance"
-        Which dimensions of the mapped points are kept: those of largest variance, which don't
-        depend on the units of the features and keep most of the distances between points, or the
-        leading eigenvectors of M, which do. Default: ours.
     tol : float, default=1e-4
-        Converged when `duality_gap_` is at most this share of the objective at the start, which is
-        the best multiple of the inverse of the target neighbours' scatter. Default: ours.
-    max_iter : int, default=100
-        Most steps of the proximal point method. Default: ours.
+        The iterations stop when `duality_gap_` is at most this fraction of the objective at the
+        start, which is the best multiple of the inverse of the target neighbours' scatter. Default:
+        ours.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        By decreasing variance of the mapped points or eigenvalue of M; zero beyond its rank.
+        By decreasing variance of the mapped samples or eigenvalue of M; zero beyond its rank.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     eigenvalues_ : ndarray of shape (rank,)
         All eigenvalues of M, descending, in inverse squared units of the data.
     objective_ : float
@@ -72,34 +73,35 @@ class LMNN(MetricLearner):
     objective_path_ : ndarray of shape (n_iter_ + 1,)
         The objective at the start and after each step; it never rises.
     duality_gap_ : float
-        No metric has an objective lower by more than this. With about as many features as points
-        all that is proved is that none is below 0.
+        No metric has an objective that is lower by more than this. With about as many features as
+        samples, the only proven lower bound is 0.
     gradient_norm_ : float
         Norm of the proximal gradient of the last step, 0 at an optimum, in coordinates in which
         the target neighbours' scatter is a multiple of I.
     n_iter_ : int
         Number of steps.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it when nearest neighbours classify afterwards and the features, or their units, are
-    not what makes points near.
+    Use it before a nearest-neighbour classifier when distances in the original features are not
+    informative.
 
-    Not with many wrong labels, each of which pushes its neighbours away; nor for few dimensions,
-    where its optimum of full rank is cut. The cost grows with the square of the points.
+    Avoid it with many wrong labels, each of which pushes its neighbours away. Avoid it for few
+    dimensions, since the full-rank optimum is truncated. The cost grows with the square of the
+    number of samples.
 
-    With about as many features as points the optimum is not unique: the target neighbours can be
-    made to coincide and all margins be kept, at an objective of 0. The path from the Euclidean
-    metric then decides which optimum it is; else the units of the features change nothing but
-    which points are target neighbours.
+    With about as many features as samples the optimum is not unique: the target neighbours can be
+    made to coincide and all margins be kept, at an objective of 0. Which optimum is found then
+    depends on the path from the Euclidean metric; otherwise the units of the features only change
+    which samples are target neighbours.
 
-    The steps end within `tol` of the optimum, at another point of that vicinity when sums are
-    rounded differently, as with another number of BLAS threads; the same holds for `MCML`.
+    The steps end within `tol` of the optimum. The exact result depends on the rounding of sums, and
+    hence on the number of BLAS threads; the same holds for `MCML`.
 
-    The impostors are looked for among all points at every step; only those met have a multiplier.
-    For n points, k target neighbours, p active triples and rank r of the data: :math:`O(n^2 (r +
+    Impostors are searched for among all samples at every step; only those found have a multiplier.
+    For n samples, k target neighbours, p active triples and rank r of the data: :math:`O(n^2 (r +
     k))` for each of some ten steps, and inside a step :math:`O(p r + n r^2 + r^3)` for each of ten
     to some hundred evaluations of its dual.
 
@@ -126,7 +128,9 @@ class LMNN(MetricLearner):
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
         smallest = int(np.bincount(code).min())
         if smallest == 1:
-            raise ValueError("LMNN needs two points of each class, but one class has one.")
+            raise ValueError(
+                "LMNN needs two or more samples per class, but a class has one. Remove it."
+            )
         most = smallest - 1
         warn_of_few("n_neighbors", self.n_neighbors, most, "other samples in the smallest class")
         k = min(self.n_neighbors, most)

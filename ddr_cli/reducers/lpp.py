@@ -15,7 +15,7 @@ from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.kernels import local_scaling_form
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.numerics.scatter import data_span, laplacian_form, symmetric
-from ddr_cli.reducers.reducer import Floats, LinearReducer
+from ddr_cli.reducers.reducer import Floats, GraphReducer, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to hold the constant
@@ -29,7 +29,7 @@ _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to h
     label="LPP",
     look=("green", "^"),
 )
-class LPP(LinearReducer):
+class LPP(GraphReducer, LinearReducer):
     r"""Keep neighbours near each other: the linear form of Laplacian eigenmaps.
 
     The rows :math:`a` of `components_` are the solutions of
@@ -37,26 +37,27 @@ class LPP(LinearReducer):
     .. math:: X L X^T a = \lambda X D X^T a, \qquad a^T X D X^T a = \mathrm{tr} D,
 
     with the smallest :math:`\lambda`, for the Laplacian :math:`L = D - W` of the neighbour graph.
-    Labels are not used. The mean square of each dimension, weighted by D, is thus 1. The paper has
-    1 instead of the trace: its embedding shrinks as the number of samples grows.
+    Labels are not used. The mean square of each dimension, weighted by D, is thus 1. The paper uses
+    1 instead of the trace, so its embedding shrinks as the number of samples grows.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the data. Default: ours.
     n_neighbors : int, default=10
-        Points are connected if either is among the other's `n_neighbors` nearest. Default: ours.
+        Two samples are connected if either is among the `n_neighbors` nearest of the other.
+        Default: ours.
     weights : {"heat", "binary", "local_scaling"}, default="heat"
-        :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1; or, between all points,
+        :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1; or, between all samples,
         :math:`\exp(-\|x_i - x_j\|^2 / (\sigma_i \sigma_j))` with :math:`\sigma_i` the distance to
         the `n_neighbors`-th nearest, the affinity of LFDA (7 there). Default: the paper's.
     epsilon : "mean" or float, default="mean"
-        Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
-        to the `n_neighbors` nearest. Default: ours.
+        Bandwidth of the heat kernel in squared units of the data; "mean" is the mean squared
+        distance to the `n_neighbors` nearest. Default: ours.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
-        How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact. Default:
-        ours.
+        Search for the neighbours of the training samples: exact, approximate by faiss (extra
+        `approximate`), or "auto", which is exact up to 50,000 samples. The search for the
+        neighbours of new samples is always exact. Default: ours.
 
     Attributes
     ----------
@@ -67,23 +68,24 @@ class LPP(LinearReducer):
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, ascending, in [0, 2].
     neighbor_recall_ : float
-        Which share of the nearest neighbours of a sample of points the search found; 1 if exact.
+        Fraction of the true nearest neighbours that the search found, estimated on a random subset;
+        1 if exact.
 
     Notes
     -----
-    Use it when neighbours should stay neighbours in a linear map that places new points too,
-    and there are no labels.
+    Use it when neighbours should stay neighbours, a linear map for new samples is needed, and there
+    are no labels.
 
-    Not when near points are often of different classes and these are what matters: labels are not
-    used. With more features than points take PCA first.
+    Avoid it when neighbouring samples often belong to different classes and the classes matter:
+    labels are not used. With more features than samples apply PCA first.
 
     The constraint depends on where the origin is; the paper applies PCA first, which centres the
     data. Directions outside the span of the data are left out. If the span holds a direction on
-    which all points have the same coordinate (data that are not centred and have as many features
-    as points, or features that sum to a constant), it would come first with eigenvalue 0 and say
-    nothing; like the constant vector of Laplacian eigenmaps it is left out too.
+    which all samples have the same coordinate (data that are not centred and have as many features
+    as samples, or features that sum to a constant), this uninformative direction would come first
+    with eigenvalue 0; it is left out, like the constant vector of Laplacian eigenmaps.
 
-    For n points, d features and rank r: :math:`O(n^2 d)` for the neighbours,
+    For n samples, d features and rank r: :math:`O(n^2 d)` for the neighbours,
     :math:`O(n r (k + r) + r^3)` for the rest.
 
     References
@@ -111,7 +113,6 @@ class LPP(LinearReducer):
         *,
         neighbors: Neighbors | None = None,
     ) -> LPP:
-        """Find the directions; `neighbors`, `n_neighbors` or more of each, spare the search."""
         points = self._points(X, y, reset=True)
         span = data_span(points, centre=False)
         self._check_rank(span.rank, points)

@@ -24,36 +24,38 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
     look=("dark red", "h"),
 )
 class MCML(MetricLearner):
-    r"""Bring each class as near as can be to one point, far from the others.
+    r"""Collapse each class towards a single point, far from the other classes.
 
     The full metric M, symmetric and positive semidefinite, attains
 
     .. math:: \min_{M \succeq 0} \sum_i \mathrm{KL}(p_0(\cdot | i) \,\|\, p_M(\cdot | i)), \qquad
         p_M(j | i) = \frac{e^{-d_M(x_i, x_j)}}{\sum_{k \ne i} e^{-d_M(x_i, x_k)}}
 
-    with :math:`d_M(x, z) = (x - z)^T M (x - z)`, where :math:`p_0(j | i)` is the same for all
-    other points j of the class of i, and 0 for the rest: what a metric would give under which
-    every class is one point, infinitely far from the others. This is convex. Euclidean distances
-    after `transform` are those of M.
+    with :math:`d_M(x, z) = (x - z)^T M (x - z)`, where :math:`p_0(j | i)` is the same for all other
+    samples j of the class of i, and 0 for the rest: the probabilities under a metric that maps
+    every class to a single point, infinitely far from the others. This is convex. Euclidean
+    distances after `transform` are those of M.
 
-    With fewer dimensions than M has rank these are not the optimum of that rank: to minimise over
-    metrics of rank m is not convex, and the paper truncates likewise.
+    With fewer dimensions than the rank of M, the result is not the optimum of that rank: minimising
+    over metrics of rank m is not convex, and the paper truncates M too.
 
     Parameters
     ----------
     n_components : int or "full", default=2
         Dimensions, at most the rank of the centred data, which is what "full" means. Default: ours.
     directions : {"variance", "metric"}, default="variance"
-        Which dimensions of the mapped points are kept: those of largest variance, which don't
-        depend on the units of the features and keep most of the distances between points, or the
-        leading eigenvectors of M, which do: the paper's. Default: ours.
-    tol : float, default=1e-5
-        Converged when `duality_gap_` is at most this fraction of the objective at the start, which
-        is the best multiple of the inverse of the classes' own scatter. With few samples for the
-        features no bound may be found: `duality_gap_` is then the objective, and convergence is
-        judged by the gradient, for all metrics of at most the same trace. Default: ours.
+        Which dimensions of the mapped samples are kept: those with the largest variance, which do
+        not depend on the units of the features and preserve most of the distances between samples,
+        or, as in the paper, the leading eigenvectors of M, which do depend on the units. Default:
+        ours.
     max_iter : int, default=1000
-        Most iterations of L-BFGS. Default: ours.
+        Largest number of iterations of L-BFGS. Default: ours.
+    tol : float, default=1e-5
+        The iterations stop when `duality_gap_` is at most this fraction of the objective at the
+        start, which is the best multiple of the inverse of the classes' own scatter. With few
+        samples relative to the number of features no bound may be found: `duality_gap_` is then the
+        objective, and convergence is judged by the gradient, for all metrics of at most the same
+        trace. Default: ours.
 
     Attributes
     ----------
@@ -67,17 +69,16 @@ class MCML(MetricLearner):
 
     Notes
     -----
-    Use it when each class is one cloud that may be drawn to a point, on up to a few thousand
-    points.
+    Use it when each class is one cluster, on up to a few thousand samples.
 
-    Not when a class has several clusters, which it puts on top of each other; nor when the classes
-    can be collapsed completely, where it never ends of itself.
+    Avoid it when a class has several clusters, which it embeds on top of each other. Avoid it when
+    the classes can be collapsed completely, since the optimum is then not attained.
 
-    L-BFGS on a square factor of M; see `ddr_cli.numerics.stochastic_neighbors`. Where the classes
-    can be collapsed completely, as with fewer points than features, the objective falls towards 0
-    without attaining it while M grows without bound, and `tol` decides where that ends.
+    L-BFGS on a square factor of M; see `ddr_cli.numerics.stochastic_neighbors`. If the classes can
+    be collapsed completely, as with fewer samples than features, the objective approaches 0 while M
+    grows without bound, and `tol` decides when the iterations stop.
 
-    For n points and rank r of the data: :math:`O(n^2 r + n r^2 + r^3)` for each iteration.
+    For n samples and rank r of the data: :math:`O(n^2 r + n r^2 + r^3)` for each iteration.
 
     References
     ----------

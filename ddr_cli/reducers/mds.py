@@ -1,4 +1,4 @@
-"""Classical multidimensional scaling (Torgerson, 1952), with Gower's formula for new points."""
+"""Classical multidimensional scaling (Torgerson, 1952), with Gower's formula for new samples."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ASYMMETRY = 1e-8  # relative difference of two given distances that is more tha
     look=("orange", "o"),
 )
 class MDS(Embedding):
-    r"""Place points such that their distances are those given, as far as the dimensions allow.
+    r"""Embed samples so that their distances approximate the given ones.
 
     With :math:`B = -\frac12 J \Delta J`, :math:`\Delta` being the squared distances and
     :math:`J = I - 1 1^T / n`, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l` for the
@@ -40,36 +40,36 @@ class MDS(Embedding):
         Dimensions of the embedding. Default: scikit-learn's.
     metric : {"euclidean", "cityblock", "chebyshev", "cosine", "precomputed"}, default="euclidean"
         The distances. With "euclidean" the embedding is that of principal component analysis;
-        "precomputed" says that X holds distances. Default: scikit-learn's.
+        "precomputed" means that X holds distances. Default: scikit-learn's.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The placed points, centred, in units of the distances.
+        The embedding, centred, in units of the distances.
     eigenvalues_ : ndarray of shape (n_components,)
         The :math:`\lambda`, descending: the sum of squares of each column.
 
     Notes
     -----
-    Use it when distances, given or Euclidean, should be kept as a whole, the large ones above
-    all.
+    Use it to preserve all distances, given or Euclidean, and above all the large ones.
 
-    Not when only near points are comparable, as on a curved surface (`isomap`). With Euclidean
-    distances it is PCA at a higher price.
+    Avoid it when only distances between nearby samples are meaningful, as on a curved surface (use
+    `isomap`). With Euclidean distances it is a more expensive PCA.
 
-    This is not scikit-learn's ``MDS``, which minimises the stress by iteration (SMACOF) and has no
-    way to place a new point; it is its ``ClassicalMDS`` with Gower's: a point at the distances
-    :math:`d_i` from the others is placed at
+    This is not scikit-learn's ``MDS``, which minimises the stress by iteration (SMACOF) and cannot
+    transform new samples; it is scikit-learn's ``ClassicalMDS`` with Gower's formula: a sample at
+    the distances :math:`d_i` from the others is embedded at
 
     .. math:: y_l = \frac{1}{2 \lambda_l} \sum_i y_{il} (b_{ii} - d_i^2),
 
-    the projection of where the distances put it. A training point is placed where it is.
+    the projection of the position that the distances determine. A training sample keeps its
+    embedding.
 
-    Dimensions in which the points have no extent are zero. Distances that are not Euclidean give
-    negative eigenvalues, too; dimensions as far down as these are refused.
+    Dimensions in which the samples do not vary are zero. Distances that are not Euclidean also give
+    negative eigenvalues; an `n_components` that would reach these is an error.
 
-    For n points, d features and m dimensions: :math:`O(n^2 d)`, and :math:`O(n^2 m)` for each of
-    Lanczos' restarts.
+    For n samples, d features and m dimensions: :math:`O(n^2 d)`, and :math:`O(n^2 m)` for each
+    Lanczos restart.
 
     References
     ----------
@@ -92,7 +92,6 @@ class MDS(Embedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> MDS:
-        """Place the rows of `X`, or the points of which it holds the distances."""
         points = self._points(X, y, reset=True)
         self._check_values(points)
         n, m = len(points), self.n_components
@@ -108,7 +107,6 @@ class MDS(Embedding):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place points, or those of whose distances to the training points X has rows, by Gower."""
         points = self._points(X)
         self._check_values(points)
         placed = self._scaling.placed(self._distances(points) ** 2)
@@ -118,13 +116,13 @@ class MDS(Embedding):
         if self.metric == "cosine" and not points.any(axis=1).all():
             raise ValueError(
                 f"metric='cosine', but row {int(np.argmin(points.any(axis=1)))} is zero and has no "
-                f"direction; leave such rows out or take another metric."
+                "direction; remove such rows or choose another metric."
             )
         if self.metric == "precomputed" and points.min() < 0:
             raise ValueError("Precomputed distances must not be negative.")
 
     def _distances(self, points: NDArray[Any]) -> Floats:
-        """Return the distances from points to the training points."""
+        """Return the distances from samples to the training samples."""
         if self.metric == "precomputed":
             return np.asarray(points, dtype=np.float64)
         return np.asarray(cdist(points, self._X, self.metric))
@@ -149,4 +147,4 @@ def _check_symmetric(squared: Floats) -> None:
     if np.abs(squared - squared.T).max() > _ASYMMETRY * squared.max():
         raise ValueError("Precomputed distances must be symmetric.")
     if np.abs(np.diag(squared)).max() > _ASYMMETRY * squared.max():
-        raise ValueError("Precomputed distances must be 0 from a point to itself.")
+        raise ValueError("Precomputed distances must be 0 from a sample to itself.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
@@ -18,12 +18,12 @@ from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
 
 
 class OrderedReducer(LinearReducer):
-    """A linear reducer whose iterations see the points in one order, however they are given."""
+    """A linear reducer whose iterations see the samples in one order, however they are given."""
 
     _needs_labels = True
 
     def _ordered_span(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes, Span, float]:
-        """Return points in canonical order, their classes numbered along it, their span and unit.
+        """Return samples in canonical order, their classes numbered along it, their span and unit.
 
         In that unit the variances of the coordinates add up to 1.
         """
@@ -36,8 +36,8 @@ class OrderedReducer(LinearReducer):
 
 
 @dataclass(eq=False, repr=False)
-class MetricLearner(OrderedReducer, ABC):
-    """A linear reducer that learns a full metric M and keeps some directions of the mapped points.
+class MetricLearner(OrderedReducer):
+    """A linear reducer that learns a full metric M and keeps some directions of the mapped samples.
 
     With M = F F', the map is F; any rotation of it has the distances of M.
     """
@@ -48,10 +48,9 @@ class MetricLearner(OrderedReducer, ABC):
 
     @abstractmethod
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
-        """Return the metric of points whose variances add up to 1."""
+        """Return the metric of samples whose variances add up to 1."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the metric from points and their classes `y`."""
         points, code, span, unit = self._ordered_span(X, y)
         learnt = self._learn(span.coordinates / unit, code)
         if not learnt.converged:

@@ -47,55 +47,56 @@ class _MarginalFisher(Discriminant):
     "reducer", "mfa", "marginal Fisher analysis (Yan et al.)", label="MFA", look=("pink", "s")
 )
 class MFA(_MarginalFisher, LinearDiscriminant):
-    r"""Compact classes by their near points, and separate them at their margins only.
+    r"""Pull nearby samples of a class together; separate classes at their margins.
 
     The rows :math:`w` of `components_` are the leading solutions of
 
     .. math:: X (D^p - W^p) X^T w = \lambda X (D - W) X^T w
 
-    for two graphs with weights 1: in the intrinsic graph W a point is connected to its nearest of
+    for two graphs with weights 1: in the intrinsic graph W a sample is connected to its nearest of
     the same class (either way round), in the penalty graph :math:`W^p` the closest pairs of two
-    classes are connected. This is the paper's ratio the other way up, maximised instead of
-    minimised.
+    classes are connected. This is the inverse of the paper's ratio, maximised instead of minimised.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the centred data. Default: ours.
     n_neighbors_within : int, default=5
-        :math:`k_1`, nearest points of the own class. Default: that of D. Cai's code (intraK).
+        :math:`k_1`, number of nearest samples of the same class. Default: that of D. Cai's code
+        (intraK).
     n_neighbors_between : int, default=20
-        :math:`k_2`, closest pairs of a class with all others. Default: that of D. Cai's code
-        (interK).
+        :math:`k_2`, number of closest pairs between a class and all others. Default: that of D.
+        Cai's code (interK).
     reg : float, default=0
-        Ridge: this share of the mean eigenvalue of the compactness matrix is added to its
+        Ridge: this fraction of the mean eigenvalue of the compactness matrix is added to its
         diagonal. Default: the paper's.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, by decreasing ratio, with one compactness. The within-class variance along
-        the first is 1.
+        The directions, by decreasing ratio, all with the same compactness. The within-class
+        variance along the first is 1.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     eigenvalues_ : ndarray of shape (n_components,)
         The ratios :math:`\lambda` of separability to compactness.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it when classes are no Gaussian clouds and what counts is their border: only near
-    points of a class, and the closest pairs of two classes, have a say.
+    Use it when classes are not Gaussian and their borders matter: only nearby samples of a class
+    and the closest pairs of different classes count.
 
-    Not when labels near the border are often wrong: a few pairs decide. How many they are has to
-    be chosen, and with few points for the features PCA, or `reg`, too.
+    Avoid it when labels near the border are often wrong, since a few pairs decide. The numbers of
+    neighbours must be chosen, and with few samples relative to the number of features also PCA or
+    `reg`.
 
-    The null space of the covariance is removed first. Where the compactness matrix is singular
-    even so, only the leading principal components are used, as many as keep its condition number
-    at 1e3, with a warning: the paper's PCA step.
+    The null space of the covariance is removed first. If the compactness matrix is still singular,
+    only the leading principal components are used, as many as keep its condition number at 1e3,
+    with a warning: the paper's PCA step.
 
-    For n points, d features and rank r: :math:`O(n^2 d)` for the neighbours,
+    For n samples, d features and rank r: :math:`O(n^2 d)` for the neighbours,
     :math:`O(n r (k + r) + r^3)` for the rest.
 
     References
@@ -137,21 +138,34 @@ class MFA(_MarginalFisher, LinearDiscriminant):
 class KernelMFA(KernelDiscriminant, _MarginalFisher):
     r"""MFA in the feature space of a kernel, with a ridge.
 
-    The leading solutions of MFA's eigenproblem with the points replaced by their images
+    The leading solutions of MFA's eigenproblem with the samples replaced by their images
     :math:`\phi(x)`; neighbours, too, are the nearest there.
 
     Parameters
     ----------
-    n_components, kernel, gamma, degree, coef0
-        As for `KernelLFDA`.
-    n_neighbors_within, n_neighbors_between
-        As for `MFA`.
+    n_components : int, default=2
+        Dimensions, at most the rank of the centred kernel matrix. Default: ours.
+    n_neighbors_within : int, default=5
+        As for `MFA`. Default: that of D. Cai's code (intraK).
+    n_neighbors_between : int, default=20
+        As for `MFA`. Default: that of D. Cai's code (interK).
     reg : float, default=0.001
-        Ridge: this share of the mean eigenvalue of the compactness matrix on the span of the
-        points is added to its diagonal. In feature space this matrix is singular, so there is no
-        solution without. Default: ours.
-    n_landmarks, random_state
-        As for `KernelLFDA`.
+        Ridge: this fraction of the mean eigenvalue of the compactness matrix on the span of the
+        samples is added to its diagonal. In feature space this matrix is singular, so there is no
+        solution without a ridge. Default: ours.
+    kernel : str or callable, default="rbf"
+        As for `KernelLFDA`. Default: ours.
+    gamma : "scale" or float, default="scale"
+        Parameter of the kernels that have one; see `KernelLFDA`. Default: ours.
+    degree : int, default=3
+        Degree of the polynomial kernel. Default: scikit-learn's.
+    coef0 : float, default=1
+        Constant term of the polynomial and the sigmoid kernel. Default: scikit-learn's.
+    n_landmarks : int or None, default=None
+        Number of landmarks of Nyström's approximation; None uses all training samples. Default:
+        ours.
+    random_state : int, RandomState or None, default=None
+        Seed of the landmarks.
 
     Attributes
     ----------
@@ -162,13 +176,13 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
 
     Notes
     -----
-    Use it when the borders of the classes are curved, on up to a few thousand points.
+    Use it when the borders of the classes are curved, on up to a few thousand samples.
 
-    Not on many points, nor without a look at the kernel's width and the ridge.
+    Avoid it on many samples. Check the kernel's bandwidth and the ridge.
 
     With the linear kernel this is `MFA` with the same `reg`.
 
-    For n points: :math:`O(n^3)`, and several matrices of the size of the kernel's in memory. With
+    For n samples: :math:`O(n^3)`, and several matrices of the size of the kernel's in memory. With
     l landmarks: :math:`O(n^2 l)`.
 
     References

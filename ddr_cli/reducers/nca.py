@@ -31,66 +31,68 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
     look=("pink", "X"),
 )
 class NCA(OrderedReducer):
-    r"""Make points choose neighbours of their own class.
+    r"""Maximise the probability that samples choose neighbours of their own class.
 
-    The rows of `components_` make up the map A at which L-BFGS has ended for
+    The rows of `components_` form the map A that L-BFGS finds for
 
     .. math:: \min_A n - \sum_i \sum_{j: y_j = y_i} p_A(j | i), \qquad
         p_A(j | i) = \frac{e^{-\|A x_i - A x_j\|^2}}{\sum_{k \ne i} e^{-\|A x_i - A x_k\|^2}},
 
-    the expected number of points that choose one of another class: a smooth stand-in for the
-    leave-one-out error of the nearest neighbour. It is not convex, so the start matters; for
-    several, fit with ``init="random"`` and several `random_state`.
+    the expected number of samples that choose a neighbour of another class: a smooth approximation
+    of the leave-one-out error of the nearest neighbour. It is not convex, so the start matters; for
+    several starts, fit with ``init="random"`` and several `random_state`.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the centred data. Default: ours.
     init : {"auto", "lda", "pca", "random"}, default="auto"
-        Where to start. "auto" is "lda" for fewer dimensions than classes, else "pca". The principal
-        components, and the normal numbers of "random", are scaled such that the dimensions have a
-        variance of 1 on average. (scikit-learn leaves them in the units of the data: where the
-        numbers are large each point chooses its nearest only, and hardly anything moves.) Default:
+        The start of the search. "auto" is "lda" for fewer dimensions than classes, else "pca". The
+        principal components, and the normal numbers of "random", are scaled so that the dimensions
+        have a mean variance of 1. (scikit-learn keeps the units of the data: with large values each
+        sample only chooses its nearest neighbour, and the search hardly moves.) Default:
         scikit-learn's.
     max_iter : int, default=500
-        Most iterations of L-BFGS. scikit-learn's default, 50, often ends too soon. Default: ours.
+        Largest number of iterations of L-BFGS. scikit-learn's default, 50, often stops too early.
+        Default: ours.
     tol : float, default=1e-7
-        Converged when an iteration gains no more than this share of the expected right choices, or
-        no entry of the gradient exceeds it. scikit-learn's default is 1e-5. Default: ours.
+        The iterations stop when one of them gains at most this fraction of the expected correct
+        choices, or when no entry of the gradient exceeds it. scikit-learn's default is 1e-5.
+        Default: ours.
     random_state : int, RandomState or None, default=None
-        Draws the start for ``init="random"``; nothing else is random.
+        Seed of the start for ``init="random"``; nothing else is random.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The map A.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     objective_ : float
         The objective above.
     objective_path_ : ndarray of shape (n_iter_ + 1,)
-        The objective at the start and after each iteration; it never rises.
+        The objective at the start and after each iteration; it never increases.
     gradient_norm_ : float
-        Norm of the objective's gradient by A, in units of the data in which their variances add
-        up to 1.
+        Norm of the objective's gradient with respect to A, in units of the data in which their
+        variances add up to 1.
     n_iter_ : int
         Number of iterations.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it when nearest neighbours classify afterwards: a class may have several clusters, and
-    the map is fitted at its width, not cut to it.
+    Use it before a nearest-neighbour classifier: a class may have several clusters, and the map is
+    fitted for `n_components` dimensions, not truncated to them.
 
-    Not on many points, for the cost; nor when two fits must agree from different starts: there are
-    local optima.
+    Avoid it on many samples, because of the cost, and when fits from different starts must agree:
+    there are local optima.
 
-    L-BFGS in the span of the data, in which alone the objective changes, with the points in a
-    canonical order and at a scale that suits it: scikit-learn's way, a few thousand pairs of points
-    at a time. Solutions for different dimensions are not nested.
+    L-BFGS runs in the span of the data, since the objective does not depend on other directions,
+    with the samples in a canonical order and rescaled. As in scikit-learn, it processes a few
+    thousand pairs of samples at a time. Solutions for different dimensions are not nested.
 
-    For n points, rank r of the data and m dimensions: :math:`O(n^2 m + n r m)` for each
+    For n samples, rank r of the data and m dimensions: :math:`O(n^2 m + n r m)` for each
     iteration.
 
     References
@@ -113,7 +115,6 @@ class NCA(OrderedReducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> NCA:
-        """Find the map from points and their classes `y`."""
         points, code, span, unit = self._ordered_span(X, y)
         coordinates = span.coordinates / unit
         start = self._start(coordinates, span.basis, code)
@@ -141,9 +142,9 @@ class NCA(OrderedReducer):
         self.gradient_norm_ = float(np.linalg.norm(found.jac))
         if not found.success:
             warnings.warn(
-                f"NCA has not converged after {self.n_iter_} iterations: its last gained "
+                f"NCA has not converged after {self.n_iter_} iterations: the last one gained "
                 f"{right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. Increase "
-                f"max_iter={self.max_iter}, or tol, or start elsewhere.",
+                f"max_iter={self.max_iter}, or tol, or choose another init.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -173,7 +174,7 @@ class NCA(OrderedReducer):
         if self.init == "auto":
             return leading
         raise ValueError(
-            f'init="lda" has {most} dimensions to start from (n_classes = {len(self.classes_)}), '
+            f'init="lda" has at most {most} dimensions (n_classes = {len(self.classes_)}), '
             f"but n_components={m}."
         )
 

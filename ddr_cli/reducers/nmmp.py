@@ -36,49 +36,49 @@ class NMMP(LinearDiscriminant):
 
     where :math:`\tilde S_w` (Eq. 3) and :math:`\tilde S_b` (Eq. 5) are the sums of
     :math:`(x_i - x_j)(x_i - x_j)^T` over the pairs of one class, and of two classes, in which each
-    point is among the other's nearest.
+    sample is among the other's nearest.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions m, at most the rank of the centred data. Default: ours.
     n_neighbors_within : "half" or int, default="half"
-        :math:`k_w`, nearest points of the own class. "half" is the paper's
-        :math:`n_i / 2 + 2` for a class of :math:`n_i` points, at most :math:`n_i - 1`. Default: the
-        paper's.
+        :math:`k_w`, number of nearest samples of the same class. "half" is the paper's
+        :math:`n_i / 2 + 2` for a class of :math:`n_i` samples, at most :math:`n_i - 1`. Default:
+        the paper's.
     n_neighbors_between : int, default=10
-        :math:`k_b`, nearest points of all other classes. Default: the paper's.
+        :math:`k_b`, number of nearest samples of all other classes. Default: the paper's.
     solver : {"newton", "bisection"}, default="newton"
-        How the trace ratio is maximised. Both find the global maximum; bisection is the paper's.
-        Default: ours.
+        Algorithm that maximises the trace ratio. Both find the global maximum; the paper uses
+        bisection. Default: ours.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Orthonormal directions. They are determined up to a rotation among themselves.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     trace_ratio_ : float
         The maximum; ``inf`` where `n_components` directions exist along which mutual neighbours
         of one class coincide (the paper's case 2).
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it when classes have several clusters or there are more features than points: it looks
-    at near pairs alone and inverts nothing, and its directions are orthonormal.
+    Use it when classes have several clusters or there are more features than samples: it uses
+    nearby pairs only, inverts no matrix, and its directions are orthonormal.
 
-    Not when narrower solutions must be part of wider ones, as in a sweep over many widths, nor
-    when noise in many features decides who is near: reduce by PCA first, as the paper does.
+    Avoid it when solutions for different `n_components` must be nested. If noise in many features
+    decides which samples are near, reduce by PCA first, as the paper does.
 
-    The null space of the covariance is removed first (Table 2, step 0), at no loss (Eq. 10). No
+    The null space of the covariance is removed first (Table 2, step 0), without loss (Eq. 10). No
     matrix is inverted, so a singular :math:`\tilde S_w` needs no special care. Solutions for
     different m are not nested.
 
-    For n points, d features and rank r of the data: :math:`O(n^2 d)` for the neighbours,
-    :math:`O(n r (k + r))` for the scatter matrices and :math:`O(r^3)` for each of Newton's 5 or
-    so steps. In memory there is the graph of one class at a time.
+    For n samples, d features and rank r of the data: :math:`O(n^2 d)` for the neighbours,
+    :math:`O(n r (k + r))` for the scatter matrices and :math:`O(r^3)` for each of about 5 Newton
+    steps. Only the graph of one class is in memory at a time.
 
     References
     ----------
@@ -121,7 +121,18 @@ class NMMP(LinearDiscriminant):
         super()._keep_directions(span, W, dtype, unit)
 
     def with_width(self, n_components: int) -> Self:
-        """Return the fit of fewer dimensions, from the same scatter matrices."""
+        """Return the fit with fewer dimensions, from the same scatter matrices.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of dimensions, at most that of this fit.
+
+        Returns
+        -------
+        Self
+            The fitted reducer, equal to a fit with this `n_components`.
+        """
         narrower = copy(self)
         narrower.n_components = n_components
         narrower._keep_directions(self._span, narrower._maximised(), self.components_.dtype)

@@ -22,7 +22,7 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
     if missing:
         raise ValueError(
             f"y has no label (None) at {len(missing)} of {len(y)} points, the first at position "
-            f"{missing[0]}; the label of an unlabelled point is -1."
+            f"{missing[0]}; set the label of an unlabelled sample to -1."
         )
     if y.dtype == object and not all(isinstance(label, str) for label in y):
         plain = np.array(y.tolist())
@@ -36,12 +36,12 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the sorted classes without -1, and for each point its class's index or -1."""
+    """Return the sorted classes without -1, and for each sample its class's index or -1."""
     code = np.full(len(y), UNLABELLED, dtype=np.intp)
     labelled = ~_is_unlabelled(y)
     if not labelled.any():
         raise ValueError(
-            "Every label is -1, which means unlabelled; at least one point needs a class label."
+            "Every label is -1, which means unlabelled; at least one sample needs a class label."
         )
     classes, code[labelled] = np.unique(plain_labels(y[labelled]), return_inverse=True)
     return classes, code
@@ -69,7 +69,7 @@ def codes_among(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.intp]:
 def points_and_values(
     estimator: Any, X: ArrayLike, y: ArrayLike, unlabelled: Unlabelled, **accepted: Any
 ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_]]:
-    """Return checked points, their labels as numbers, and which of them are labelled.
+    """Return checked samples, their labels as numbers, and which of them are labelled.
 
     `accepted` says what `X` may be, as for scikit-learn's ``check_array``.
     """
@@ -87,8 +87,9 @@ def points_and_values(
     marked = unlabelled == UNLABELLED and not labelled.all()
     if marked and (values[labelled] < 0).any():
         warnings.warn(
-            f"{int(np.sum(~labelled))} labels are -1, which means unlabelled, while others are "
-            f"negative. If -1 is a value here, give unlabelled='nan'.",
+            f"{int(np.sum(~labelled))} labels are -1, which means unlabelled, but other labels are "
+            "negative too. If -1 is a value here, set unlabelled='nan' and mark unlabelled samples "
+            "by NaN.",
             stacklevel=3,
         )
     return points, values, labelled

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,7 +39,7 @@ class Estimator(BaseEstimator):
 
     @property
     def _pairwise(self) -> bool:
-        """Whether X holds a kernel's or a metric's values instead of points."""
+        """Whether X holds a kernel's or a metric's values instead of samples."""
         return "precomputed" in (getattr(self, "kernel", None), getattr(self, "metric", None))
 
     @property
@@ -62,7 +63,7 @@ class Estimator(BaseEstimator):
         return validate_data(self, X, reset=False, **self._accepted)
 
     def _points_and_labels(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-        """Return checked points to fit, and their labels as they are."""
+        """Return checked samples to fit, and their labels as they are."""
         check_parameters(self)
         points, labels = validate_data(self, X, y, ensure_min_samples=2, **self._accepted)
         self._check_magnitude(points)
@@ -73,14 +74,14 @@ class Estimator(BaseEstimator):
         least, most = self._magnitudes
         if largest and not least <= largest <= most:
             raise ValueError(
-                f"The largest magnitude in X is {largest:.3g}; {type(self).__name__} computes with "
-                f"those between {least:g} and {most:g}. Rescale the features."
+                f"The largest magnitude in X is {largest:.3g}; {type(self).__name__} supports "
+                f"magnitudes between {least:g} and {most:g}. Rescale the features."
             )
 
     def _points_and_classes(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes]:
-        """Return checked points to fit, and for each the index of its class in `classes_`.
+        """Return checked samples to fit, and for each the index of its class in `classes_`.
 
-        Every distinct label is a class, -1 too: these methods have no use for unlabelled points.
+        Every distinct label is a class, -1 too: these methods have no use for unlabelled samples.
         """
         points, labels = self._points_and_labels(X, y)
         self.classes_, code = np.unique(plain_labels(labels), return_inverse=True)
@@ -101,10 +102,114 @@ class Estimator(BaseEstimator):
         return tags
 
 
-class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """A transformer, whose `_fitted` attribute has n_components rows."""
+class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, ABC):
+    """A transformer, whose `_fitted` attribute has n_components rows.
+
+    The docstrings of `fit` and `transform` hold for all reducers, which do not repeat them.
+    """
 
     n_components: Any
+
+    @abstractmethod
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Fit the reducer to the training set.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, one per row. Some reducers take dense data only. With a precomputed
+            kernel or metric: its values between the samples, of shape (n_samples, n_samples).
+        y : array-like of shape (n_samples,)
+            Class labels. Unsupervised reducers ignore them; semi-supervised reducers take -1 as
+            the label of an unlabelled sample.
+
+        Returns
+        -------
+        Self
+            The fitted reducer.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, or the data do not suit the reducer: for example, they
+            have missing values, a single class, or fewer dimensions than `n_components`.
+        ImportError
+            If the reducer needs an optional library that is not installed.
+        """
+
+    @abstractmethod
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Embed samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row. With a precomputed kernel or metric: its values between these
+            samples and the training samples, of shape (n_queries, n_samples).
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+            The embedding, as float32 if X is float32, else as float64.
+
+        Raises
+        ------
+        NotFittedError
+            If the reducer is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
+
+    def _check_rank(
+        self, rank: int, points: Any, *, reason: str = "all features are constant"
+    ) -> None:
+        """Refuse samples that span fewer dimensions than requested; `reason` explains rank 0."""
+        if rank == 0:
+            raise ValueError(f"{type(self).__name__}: {reason}, so no direction can be found.")
+        if self.n_components not in ("full", None) and self.n_components > rank:
+            raise ValueError(
+                f"n_components={self.n_components}, but the samples only span {rank} dimensions "
+                f"(n_samples = {points.shape[0]}, n_features = {points.shape[1]})."
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(getattr(self, self._fitted))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class GraphReducer(Reducer):
+    """A reducer that uses the graph of the `n_neighbors` nearest neighbours."""
+
+    @abstractmethod
+    def fit(self, X: ArrayLike, y: Any, *, neighbors: Neighbors | None = None) -> Self:
+        """Fit the reducer to the training set.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, one per row. Some reducers take dense data only.
+        y : array-like of shape (n_samples,)
+            Class labels, with -1 for an unlabelled sample. Unsupervised reducers ignore them.
+        neighbors : Neighbors, optional
+            At least `n_neighbors` neighbours of each sample, found before; `fit` then does not
+            search for them.
+
+        Returns
+        -------
+        Self
+            The fitted reducer.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, or the data do not suit the reducer: for example, they
+            have missing values, or fewer dimensions than `n_components`.
+        """
 
     def _affinity(self: Any, points: Any, neighbors: Neighbors | None) -> tuple[CsrArray, float]:
         """Return the neighbour graph that the parameters describe, and its bandwidth."""
@@ -118,27 +223,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         )
         return W, bandwidth
 
-    def _check_rank(
-        self, rank: int, points: Any, *, reason: str = "all features are constant"
-    ) -> None:
-        """Refuse points that span fewer dimensions than are asked for; a reason for none at all."""
-        if rank == 0:
-            raise ValueError(f"{type(self).__name__}: {reason}, so there is no direction to find.")
-        if self.n_components not in ("full", None) and self.n_components > rank:
-            raise ValueError(
-                f"n_components={self.n_components}, but the points differ in {rank} dimensions "
-                f"only (n_samples = {points.shape[0]}, n_features = {points.shape[1]})."
-            )
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(getattr(self, self._fitted))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
 
 class LinearReducer(Reducer):
     """A projection on `components_`, (n_components, n_features), after centring by `mean_`.
@@ -151,7 +235,6 @@ class LinearReducer(Reducer):
     _fitted = "components_"
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Project centred points on the components."""
         points = self._points(X)
         shift = self.mean_ @ self.components_.T
         return np.asarray(safe_sparse_dot(points, self.components_.T, dense_output=True) - shift)
@@ -165,7 +248,7 @@ class LinearReducer(Reducer):
 def drawn_landmarks(
     n: int, n_landmarks: int | None, random_state: int | np.random.RandomState | None
 ) -> Codes:
-    """Return the row numbers, ascending, of landmarks drawn from n points: all of them for None."""
+    """Return the ascending row numbers of landmarks drawn from n samples (None: all rows)."""
     if n_landmarks is None or n_landmarks >= n:
         return np.arange(n)
     return np.sort(check_random_state(random_state).permutation(n)[:n_landmarks])
@@ -179,20 +262,42 @@ def as_seed(random_state: int | np.random.RandomState | None) -> int:
 
 
 class Embedding(Reducer):
-    """An embedding of the training points, `embedding_`, and a way to place others."""
+    """An embedding of the training samples, `embedding_`, that extends to new samples."""
 
     embedding_: NDArray[Any]
     _fitted = "embedding_"
 
     def fit_transform(self, X: ArrayLike, y: Any = None, **fit_params: Any) -> NDArray[Any]:
-        """Fit, and return `embedding_`, where `transform` would treat the points as new ones."""
+        """Fit the reducer and return the embedding of the training set.
+
+        `transform` would treat the samples as new ones and may return another embedding.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, as for `fit`.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, as for `fit`.
+        **fit_params
+            Further arguments of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            `embedding_`.
+
+        Raises
+        ------
+        ValueError
+            As for `fit`.
+        """
         self.fit(X, y, **fit_params)
         return self.embedding_
 
     def _check_dimensions(self, n_samples: int) -> None:
         if self.n_components >= n_samples:
             raise ValueError(
-                f"n_components={self.n_components}, but n_samples = {n_samples} centred points "
+                f"n_components={self.n_components}, but n_samples = {n_samples} centred samples "
                 f"span at most {n_samples - 1} dimensions."
             )
 
@@ -200,8 +305,8 @@ class Embedding(Reducer):
         """Refuse more dimensions than the graph's eigenvectors can be extended in."""
         if self.n_components > most:
             raise ValueError(
-                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
-                f"with lambda < 1 (the extension to new points divides by 1 - lambda)."
+                f"n_components={self.n_components}, but the graph has at most {most} dimensions "
+                "with lambda < 1 (the extension to new samples divides by 1 - lambda)."
             )
 
     @property
@@ -232,7 +337,6 @@ class SklearnEmbedding(Embedding):
         self.embedding_ = turned.astype(dtype)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Transform samples, or rows of a precomputed kernel, as scikit-learn does."""
         points = self._points(X)
         placed = self.model_.transform(points.astype(np.float64) - self._origin) * self._signs
         return np.asarray(placed.astype(points.dtype))

@@ -52,7 +52,7 @@ class AuthorCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class Traits:
-    """What the engine may share between fits of a reducer, and what else it must know about it.
+    """What the engine may share between fits of a reducer, and its other properties.
 
     A reducer declares its traits in a method ``__ddr_traits__(self) -> Traits``, so they may depend
     on its parameters. A reducer without the method has the default traits.
@@ -64,8 +64,9 @@ class Traits:
     nested : bool
         The first m columns of a fit with more components are the fit with m components.
     shares_widths : bool
-        They are not, but ``with_width(m)`` of a fit with more components equals the fit with m
-        components to the last bit and costs less. Tuning over n_components uses it.
+        The first m columns are not the fit with m components, but ``with_width(m)`` of a fit with
+        more components equals the fit with m components to the last bit and costs less. Tuning over
+        n_components uses it.
     transductive : bool
         ``fit_transform(X, y)`` embeds samples with ``y == -1`` together with the labelled ones. A
         supervised method that does so is semi-supervised: ``fit`` learns from such samples.
@@ -88,7 +89,7 @@ class Traits:
         An optional distribution that the method needs: a spec is rejected if it is not installed,
         and its version is kept in the manifest.
     checked : AuthorCheck or None
-        What the method's authors have checked; None if they have checked nothing.
+        What the method's authors have checked; None if nothing.
     """
 
     version: int = 1
@@ -115,7 +116,7 @@ class Traits:
 
     @property
     def semi_supervised(self) -> bool:
-        """Whether ``fit`` learns from labels, and from points without one (``y == -1``)."""
+        """Whether ``fit`` learns from labels, and from samples without one (``y == -1``)."""
         return self.supervised and self.transductive
 
 
@@ -127,6 +128,17 @@ def reference(reducer: Any) -> str | None:
 
 
 def get_traits(reducer: Any) -> Traits:
-    """Return the traits of a reducer instance."""
+    """Return the traits that a reducer declares.
+
+    Parameters
+    ----------
+    reducer : estimator
+        An instance, not a class.
+
+    Returns
+    -------
+    Traits
+        Its traits, or the default traits if it declares none.
+    """
     declare = getattr(reducer, "__ddr_traits__", None)
     return declare() if declare is not None else Traits()

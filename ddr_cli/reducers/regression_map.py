@@ -53,7 +53,7 @@ class RegressionMap:
 
 @one_thread()
 def regression_map(points: NDArray[Any], targets: Floats) -> RegressionMap:
-    """Return the best map of points to each column of `targets`."""
+    """Return the best map of samples to each column of `targets`."""
     distances = cdist(points, points, "sqeuclidean")
     apart = distances[np.triu_indices(len(points), 1)]
     apart = apart[apart > 0]
@@ -82,7 +82,6 @@ class MappedEmbedding(Embedding):
     _takes_sparse = False
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Embed new samples by the regression of the embedding on the training samples."""
         points = self._points(X)
         return self.map_.predict(points).astype(points.dtype)
 

@@ -15,6 +15,7 @@ from ddr_cli.numerics.mvu import Solver, unfold
 from ddr_cli.numerics.neighbor_graphs import knn_graph, known_neighbors
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.numerics.threads import one_thread
+from ddr_cli.reducers.reducer import GraphReducer
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MappedEmbedding
 
@@ -27,8 +28,8 @@ from ddr_cli.reducers.regression_map import MappedEmbedding
     label="SDE",
     look=("sky", "v"),
 )
-class SDE(MappedEmbedding):
-    r"""Pull points as far apart as the distances between neighbours allow.
+class SDE(GraphReducer, MappedEmbedding):
+    r"""Unfold the samples: maximise variance while keeping distances between neighbours.
 
     .. math:: \max \mathrm{tr} K \quad\text{s.t.}\quad K \succeq 0,\; \sum_{ij} K_{ij} = 0,\;
               K_{ii} + K_{jj} - 2 K_{ij} = \|x_i - x_j\|^2 \text{ for neighbours } i, j
@@ -40,17 +41,17 @@ class SDE(MappedEmbedding):
     n_components : int, default=2
         Dimensions of the embedding. Default: ours.
     n_neighbors : int, default=4
-        The distance of two points is kept if either is among the other's `n_neighbors` nearest.
-        Default: Weinberger and Saul's.
+        The distance between two samples is kept if either is among the `n_neighbors` nearest of the
+        other. Default: Weinberger and Saul's.
     solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
-        "interior" is exact; its time grows with the cube of the edges: seconds for 400 points of 6
-        neighbours, minutes for 1000. "low_rank" seeks a factor of K of few columns by sparse
-        matrices: seconds for 1000 points of a sheet, but more than "interior" for points that fill
-        many dimensions; it goes to `tol` and no further. "cvxpy" is a general solver, the reference
-        for up to 100 points. What the latter two can't prove to be within `tol` is solved again by
-        "interior". "auto" is "low_rank" for a graph of more than 1,300 edges whose sparse
-        matrices are cheap, else "interior". A graph of more than 10,000 edges is refused where that
-        would take an hour. Default: ours.
+        "interior" is exact; its time grows with the cube of the edges: seconds for 400 samples of 6
+        neighbours, minutes for 1000. "low_rank" searches for a factor of K with few columns, with
+        sparse matrices: seconds for 1000 samples of a sheet, but slower than "interior" for samples
+        that fill many dimensions; it stops at `tol`. "cvxpy" is a general solver, the reference for
+        up to 100 samples. If the latter two cannot prove that a solution is within `tol`,
+        "interior" solves the problem again. "auto" is "low_rank" for a graph of more than 1,300
+        edges with inexpensive sparse matrices, else "interior". A graph of more than 10,000 edges
+        is an error if solving it would take about an hour. Default: ours.
     tol : float, default=1e-3
         The largest duality gap, and the largest relative error of a distance, that is accepted.
         Default: ours.
@@ -58,39 +59,39 @@ class SDE(MappedEmbedding):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The placed points, centred, in units of the data.
+        The embedding of the training samples, centred, in units of the data.
     eigenvalues_ : ndarray of shape (n_components,)
-        Of K, descending, in squared units of the data.
+        Eigenvalues of K, descending, in squared units of the data.
     trace_ : float
         The trace of K.
     optimality_gap_ : float
-        Its difference from a proven upper bound on the optimum, relative to the bound. (The trace
-        may be above the bound, as the distances are kept within `tol` only.)
+        Difference between the trace and a proven upper bound of the optimum, relative to the bound.
+        (The trace may exceed the bound, since distances are only kept within `tol`.)
     constraint_error_ : float
-        Largest relative error of a kept distance, over the dimensions that K has.
+        Largest relative error of a kept distance, in the `rank_` dimensions of K.
     rank_ : int
-        How many dimensions that is.
+        Rank of K.
     bridges_ : ndarray of shape (n_parts - 1, 2)
-        The pairs of points that were connected.
+        The pairs of samples whose edge was added to connect the graph.
     solver_ : str
-        The solver whose solution it is.
+        The solver that found the solution.
     n_iter_ : int
-        Its iterations.
+        Number of iterations of the solver.
     map_ : RegressionMap
         The kernel ridge regression behind `transform`; see `ddr_cli.reducers.regression_map`.
 
     Notes
     -----
-    Use it to unroll a curved surface that is sampled without gaps, with the distances between
-    neighbours kept, on up to a thousand points or two.
+    Use it to unroll a curved surface that is sampled without gaps while keeping the distances
+    between neighbours, on up to one or two thousand samples.
 
-    Not on many points, for the cost; nor when noise joins two sheets by a neighbour, which holds
-    them together. Labels are not used.
+    Avoid it on many samples, because of the cost, and when noise connects two sheets: a single edge
+    holds them together. Labels are not used.
 
-    Columns beyond the rank of K are zero: the unfolded points have no extent there. The rank is
-    the smallest that keeps all neighbours' distances within `tol`.
+    Columns beyond the rank of K are zero. The rank is the smallest that keeps all neighbours'
+    distances within `tol`.
 
-    For n points and e edges: :math:`O(e^3 + n^3)` for each of 15 to 30 iterations of "interior".
+    For n samples and e edges: :math:`O(e^3 + n^3)` for each of 15 to 30 iterations of "interior".
     For "low_rank" a sparse factorisation of order 6 n or more for each of some 200 iterations, and
     :math:`O(n^3)` for each of a few proofs. And :math:`O(n^3)` for the regression.
 
@@ -115,7 +116,6 @@ class SDE(MappedEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:
-        """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
         given = self._points(X, y, reset=True)
         points = np.asarray(given, dtype=np.float64)
         self._check_dimensions(len(points))
@@ -129,9 +129,9 @@ class SDE(MappedEmbedding):
         self.bridges_ = unfolding.bridges
         if len(self.bridges_):
             warnings.warn(
-                f"The graph of {self.n_neighbors} neighbours is in {len(self.bridges_) + 1} parts; "
-                f"they were connected by their shortest bridges. A larger n_neighbors may do "
-                f"without.",
+                f"The graph of {self.n_neighbors} neighbours has {len(self.bridges_) + 1} "
+                "components; they were joined by the shortest edges between them. A larger "
+                "n_neighbors may connect them.",
                 stacklevel=2,
             )
         self.eigenvalues_ = self._widened(unfolding.eigenvalues)

@@ -34,52 +34,52 @@ _ZERO = 1e-12  # an eigenvalue below this share of the largest possible one is 0
     look=("vermilion", "^"),
 )
 class SupervisedLLE(MappedEmbedding):
-    r"""Locally linear embedding whose neighbours come rather from the own class.
+    r"""Locally linear embedding that prefers neighbours of the same class.
 
     Neighbours are chosen by :math:`\Delta'_{ij} = \Delta_{ij} + \alpha \max(\Delta)
-    [c_i \ne c_j]`, :math:`\Delta` being the distances; then each point is written as a weighted
+    [c_i \ne c_j]`, :math:`\Delta` being the distances; then each sample is written as a weighted
     sum of its neighbours, :math:`\min \|x_i - \sum_j w_{ij} x_j\|^2`, :math:`\sum_j w_{ij} = 1`,
-    and placed by :math:`\min \sum_i \|y_i - \sum_j w_{ij} y_j\|^2` under
-    :math:`\sum_i y_i = 0`, :math:`\sum_i y_i y_i^T = n I`.
+    and embedded by :math:`\min \sum_i \|y_i - \sum_j w_{ij} y_j\|^2` under :math:`\sum_i y_i = 0`,
+    :math:`\sum_i y_i y_i^T = n I`.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions of the embedding. Default: that of scikit-learn's LLE.
     n_neighbors : int, default=5
-        Neighbours of each point. Default: that of scikit-learn's LLE.
+        Neighbours of each sample. Default: that of scikit-learn's LLE.
     alpha : float, default=0.1
-        From 0, which is plain LLE, to 1, where no point has a neighbour of another class before
-        all of its own have been taken. Default: ours.
+        From 0, which is plain LLE, to 1, where a sample has neighbours of another class only after
+        all samples of its own class. Default: ours.
     reg : float, default=1e-3
-        Added to the diagonal of each point's Gram matrix of neighbours, in units of its trace.
+        Added to the diagonal of each sample's Gram matrix of neighbours, in units of its trace.
         Default: that of scikit-learn's LLE.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The placed points.
+        The embedding of the training samples.
     eigenvalues_ : ndarray of shape (n_components,)
-        Of :math:`(I - W)^T (I - W)`, ascending, without the 0 of the constant vector.
+        Eigenvalues of :math:`(I - W)^T (I - W)`, ascending, without the 0 of the constant vector.
     classes_ : ndarray of shape (n_classes,)
-        The class labels. Every label is a class, -1 too.
+        Class labels; -1 is a class too.
     map_ : RegressionMap
         The kernel ridge regression behind `transform`; see `ddr_cli.reducers.regression_map`.
 
     Notes
     -----
-    Use it when the data lie on a curved surface and neighbours of other classes should count
-    less, by a degree that `alpha` sets.
+    Use it when the data lie on a curved surface and neighbours of other classes should count less;
+    `alpha` sets how much less.
 
-    Not with `alpha` near 1 for new points: each class is then drawn to a few places, and new
-    points, whose labels are not known, are placed by a regression between them.
+    Avoid `alpha` near 1 for new samples: each class then collapses to a few points, and a
+    regression embeds new samples, whose labels are unknown, between these points.
 
-    Where the classes have no neighbours in one another 0 is a repeated eigenvalue, and its
-    dimensions, which come first, tell the classes apart and nothing else. They have no preferred
-    axes; those taken are the principal axes of the input along them, widest first.
+    If no sample has a neighbour of another class, 0 is a repeated eigenvalue, and its dimensions,
+    which come first, only separate the classes. They have no preferred axes; here they are the
+    principal axes of the input along them, by decreasing variance.
 
-    For n points, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
-    2000 points, a sparse factorisation beyond, and :math:`O(n^3)` for the regression.
+    For n samples, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
+    2000 samples, a sparse factorisation beyond, and :math:`O(n^3)` for the regression.
 
     References
     ----------
@@ -102,15 +102,14 @@ class SupervisedLLE(MappedEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupervisedLLE:
-        """Embed the rows of `X`, of classes `y`."""
         given, code = self._points_and_classes(X, y)
         points = np.asarray(given, dtype=np.float64)
         n = len(points)
         self._check_dimensions(n)
         if self.n_neighbors >= n:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a point has at most "
-                f"{n - 1}."
+                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a sample has at most "
+                f"{n - 1} neighbours. Choose a smaller n_neighbors."
             )
         neighbors = supervised_neighbors(points, code, self.n_neighbors, self.alpha)
         weights = _reconstruction(points, neighbors, self.reg)
@@ -132,9 +131,9 @@ class SupervisedLLE(MappedEmbedding):
 
 
 def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> Codes:
-    """Return the `k` nearest other points of each, nearest first, under distances raised by class.
+    """Return the `k` nearest other samples of each, nearest first, under distances raised by class.
 
-    Those between classes are raised by `alpha` times the largest distance. Of equally near points
+    Those between classes are raised by `alpha` times the largest distance. Of equally near samples
     the one with the smaller index comes first.
     """
     n = len(points)
@@ -152,7 +151,7 @@ def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> C
 
 
 def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> sp.csr_array[Any, Any]:
-    """Return the weights W, row i those by which the neighbours make up point i."""
+    """Return the weights W, row i those by which the neighbours make up sample i."""
     n, k = neighbors.shape
     weights = np.empty((n, k))
     for i, near in enumerate(neighbors):

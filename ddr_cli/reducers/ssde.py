@@ -30,11 +30,12 @@ from ddr_cli.reducers.regression_map import MappedEmbedding
     look=("blue", "P"),
 )
 class SSDE(MappedEmbedding):
-    r"""Unfold every class by itself, and the classes' centres as far apart as is allowed.
+    r"""Unfold each class separately, and move the class centres as far apart as allowed.
 
-    SDE's programme with neighbours from the own class only. As printed it has no largest trace:
-    nothing holds the classes together. Here the distance of the centres :math:`\bar y_a` of any
-    two classes is bounded by that of their means in the input,
+    This is SDE's optimisation problem with neighbours from the same class only. As printed in the
+    paper it is unbounded, since no constraint connects the classes. Here the distance between the
+    centres :math:`\bar y_a` of any two classes is bounded by the distance between their means in
+    the input,
 
     .. math:: \max \mathrm{tr} K \quad\text{s.t.}\quad K \succeq 0,\; \sum_{ij} K_{ij} = 0,\;
               \|y_i - y_j\|^2 = \|x_i - x_j\|^2 \text{ for neighbours of one class},\;
@@ -45,12 +46,12 @@ class SSDE(MappedEmbedding):
     n_components : int, default=2
         Dimensions of the embedding. Default: ours.
     n_neighbors : int, default=4
-        The distance of two points of one class is kept if either is among the other's
-        `n_neighbors` nearest of the class. Default: as for `SDE`.
+        The distance between two samples of one class is kept if either is among the `n_neighbors`
+        nearest of the other in the class. Default: as for `SDE`.
     centroid_scale : float, default=16.0
-        The factor s. The paper has no such bound and gives no number. Default: ours.
+        The factor s. The paper has no such bound and states no value. Default: ours.
     solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
-        As for `ddr_cli.reducers.SDE`, for the classes; "auto" stays "interior". Default: ours.
+        As for `ddr_cli.reducers.SDE`, for each class; "auto" is always "interior". Default: ours.
     tol : float, default=1e-3
         The largest duality gap of a class, and the largest relative error of a distance, that is
         accepted. Default: ours.
@@ -62,30 +63,30 @@ class SSDE(MappedEmbedding):
     class_centers_ : ndarray of shape (n_classes, n_components)
         The centres of the classes, in the order of `classes_`.
     classes_ : ndarray of shape (n_classes,)
-        The class labels. Every label is a class, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it to unroll each class by itself, with a bound of your own on how far apart the
-    classes are.
+    Use it to unroll each class separately, with a bound that you choose on the distances between
+    classes.
 
-    Not to learn how the classes lie to one another: the bound (`centroid_scale`) decides that and
-    the precision in few dimensions, and the paper gives none. Not on classes of many points, for
-    the cost.
+    Do not interpret the arrangement of the classes: the bound (`centroid_scale`) decides it, as
+    well as the precision in few dimensions, and the paper states no bound. Avoid it on classes of
+    many samples, because of the cost.
 
-    The programme falls into parts exactly. The trace is the sum of the classes' own inertia, each
-    held by the class's own constraints, and of the centres' inertia
-    :math:`\sum_{a<b} n_a n_b \|\bar y_a - \bar y_b\|^2 / n`, in which every distance counts: all
-    bounds are met with equality by the class means times :math:`\sqrt s`. What the programme
-    leaves open is how the parts are turned against one another; of all solutions K is the one in
-    which they are orthogonal, the most symmetric one (an interior-point method tends to it). So
-    the eigenvectors of K are those of the centres' part, equal within each class and at most one
-    fewer than the classes, and those of each class, zero outside of it.
+    The problem separates exactly. The trace is the sum of the classes' own inertia, each held by
+    the class's own constraints, and of the centres' inertia
+    :math:`\sum_{a<b} n_a n_b \|\bar y_a - \bar y_b\|^2 / n`, in which every distance counts: the
+    class means times :math:`\sqrt s` meet all bounds with equality. The problem does not determine
+    how the parts are rotated relative to each other; among all solutions, K is the one in which
+    they are orthogonal, the most symmetric one (an interior-point method tends to it). So the
+    eigenvectors of K are those of the centres' part, equal within each class and at most one fewer
+    than the classes, and those of each class, zero outside of it.
 
-    A class whose graph is in several parts is connected as for `ddr_cli.reducers.SDE`. Columns
+    A class whose graph has several components is connected as for `ddr_cli.reducers.SDE`. Columns
     beyond the rank of K are zero.
 
-    For classes of :math:`n_c` points and :math:`e_c` edges: :math:`O(\sum e_c^3 + n_c^3)` per
+    For classes of :math:`n_c` samples and :math:`e_c` edges: :math:`O(\sum e_c^3 + n_c^3)` per
     iteration of the solver, and :math:`O(n^3)` for the regression.
 
     References
@@ -111,7 +112,6 @@ class SSDE(MappedEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> SSDE:
-        """Embed the rows of `X`, of classes `y`."""
         given, code = self._points_and_classes(X, y)
         points = np.asarray(given, dtype=np.float64)
         self._check_dimensions(len(points))
@@ -120,9 +120,9 @@ class SSDE(MappedEmbedding):
         broken = sum(len(part.bridges) > 0 for part in parts)
         if broken:
             warnings.warn(
-                f"The graphs of {self.n_neighbors} neighbours of {broken} classes are in several "
-                f"parts; they were connected by their shortest bridges. A larger n_neighbors may "
-                f"do without.",
+                f"The graphs of {self.n_neighbors} neighbours of {broken} classes have several "
+                "components; they were joined by the shortest edges between them. A larger "
+                "n_neighbors may connect them.",
                 stacklevel=2,
             )
         centers, inertia = _place_centers(points, code, self.centroid_scale)

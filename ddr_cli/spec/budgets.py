@@ -36,7 +36,9 @@ def read_labels(rule: Any) -> tuple[Budget, ...]:
     if not isinstance(rule, list | tuple | dict):
         raise ValueError(f"labels is a list, {_EXAMPLE}, but is {value_text(rule)}")
     if not rule:
-        raise ValueError(f"labels needs one number of labelled points per class, {_EXAMPLE}")
+        raise ValueError(
+            f"labels needs at least one number of labelled samples per class, {_EXAMPLE}"
+        )
     try:
         budgets = grid_values(rule)
     except GridError as error:
@@ -47,7 +49,8 @@ def read_labels(rule: Any) -> tuple[Budget, ...]:
             continue
         hint = did_you_mean(budget, [ALL]) if isinstance(budget, str) else ""
         message = (
-            "the labelled points per class are a whole number of 1 or more, or all, but this is "
+            "the number of labelled samples per class must be a whole number of 1 or more, or all, "
+            "but is "
             f"{value_text(budget)}.{hint}"
         )
         problems.append(problem_at(place_in(rule, budget), message))
@@ -63,8 +66,8 @@ def check_budgets(budgets: Sequence[Budget], classes: Classes | None) -> Iterabl
     for i, budget in enumerate(budgets):
         if budget != ALL and budget > classes[smallest]:
             message = (
-                f"{budget} labelled points per class are more than there are: class "
-                f"{value_text(smallest)} has {classes[smallest]} in the training set."
+                f"{budget} labelled samples per class are too many: class {value_text(smallest)} "
+                f"has {classes[smallest]} samples in the training set."
             )
             yield problem_at((i,), message)
 

@@ -38,7 +38,7 @@ def too_many_trials(spec: Spec) -> str:
         count *= count_settings(items, spec.sweep, tuned=tuned)
     if count <= MAX_TRIALS:
         return ""
-    return f"the spec has {count} trials, and {MAX_TRIALS} is the most there can be."
+    return f"the spec has {count} trials, but at most {MAX_TRIALS} are allowed."
 
 
 def problems_of(spec: Spec, context: Context) -> Problems:
@@ -53,7 +53,7 @@ def problems_of(spec: Spec, context: Context) -> Problems:
 def _of_classifiers(spec: Spec) -> Problems:
     for control in (FULL_FEATURES, SHUFFLED_LABELS):
         if control in spec.controls and not spec.classifiers:
-            message = f"{control} is read from classifiers, and the spec has none."
+            message = f"{control} needs classifiers, but the spec has none."
             yield problem_at(("controls", spec.controls.index(control)), message)
     reducers = {item.name for item in spec.reducers}
     for i, classifier in enumerate(spec.classifiers):
@@ -75,8 +75,8 @@ def _of_the_data_set(spec: Spec, context: Context) -> Problems:
     for key, is_used in looks.items():
         if is_used and card.unlabelled:
             message = (
-                f"{card.name} has rows without a label, and this looks at the classes of all "
-                "points; leave it out."
+                f"{card.name} has rows without a label, but {key} need the classes of all samples; "
+                f"leave out {key}."
             )
             yield problem_at((key,), message)
 
@@ -86,13 +86,13 @@ def _of_labels(spec: Spec) -> Problems:
     for i, step in enumerate(spec.preprocess):
         if (has_budgets or SHUFFLED_LABELS in spec.controls) and needs_labels(step):
             message = (
-                f"{step.name} is fitted to all labels of the training set, also to those that "
-                "labels or shuffled_labels keep from the methods; leave it out, or them."
+                f"{step.name} uses all labels of the training set, including those that labels or "
+                "shuffled_labels hide from the methods; remove either the step or these."
             )
             yield problem_at(("preprocess", i), message)
     if has_budgets and spec.embeddings is not None:
         # Which points have an embedding would differ from budget to budget.
-        message = "embeddings are kept of methods that have all labels; leave out labels."
+        message = "embeddings are only kept for methods that see all labels; leave out labels."
         yield problem_at(("embeddings",), message)
 
 
@@ -120,9 +120,11 @@ def _of_grids(spec: Spec) -> Problems:
         for i, item in enumerate(items):
             for name in item.grids:
                 if f"{item.prefix}.{name}" in spec.sweep:
-                    message = f"{name} is tuned here and swept by the spec; drop one of the two."
+                    message = (
+                        f"{name} is both tuned here and swept by the spec; remove one of the two."
+                    )
                     yield problem_at((section, i, name), message)
     for i, mode in enumerate(spec.sweep.get("reducer.mode", ())):
         if not any(getattr(item.traits(), str(mode)) for item in spec.reducers):
-            message = f"no reducer can be used with mode: {mode}."
+            message = f"the spec has no reducer that supports mode: {mode}."
             yield problem_at(("sweep", "reducer.mode", i), message)

@@ -108,7 +108,7 @@ def sections_of(name: str) -> list[str]:
             return found
         raise InputError(
             f"There is no reducer, classifier, measure or preprocessing step called '{name}'."
-            f"{did_you_mean(name, chain(*names.values()))} 'ddr list reducers' shows the first."
+            f"{did_you_mean(name, chain(*names.values()))} 'ddr list reducers' shows the reducers."
         )
     factory = load_component(name)
     # A transformer of one's own is a reducer first; it can be a preprocessing step just as well.
@@ -119,7 +119,7 @@ def sections_of(name: str) -> list[str]:
     ]
     if not found:
         raise InputError(
-            f"{shown(name)} is no component of a spec: a reducer has fit and transform (or "
+            f"{shown(name)} cannot be a component of a spec: a reducer needs fit and transform (or "
             "fit_transform), a classifier fit and predict, a measure score_many."
         )
     return found
@@ -209,9 +209,9 @@ def untrusted_values(section: str, name: str, params: Mapping[str, Any]) -> dict
         texts = undeclared_texts(factory, parameter, value)
         if texts and not is_trusted(value_source(name, parameter, value)):
             found[parameter] = (
-                f"{value_text(texts[0])} is none of the choices that {shown(name)} declares for "
-                f"{parameter}, so it may be a file's path or code: look at what it does, then say "
-                "--trust."
+                f"{value_text(texts[0])} is not among the choices that {shown(name)} declares for "
+                f"{parameter}, so it may be the path of a file or code. Check what it does, then "
+                "use --trust."
             )
     return found
 

@@ -69,7 +69,7 @@ class Limits:
     def reason(self, traits: Any, mode: str | None) -> str:
         """Return how many dimensions a reducer has, and why: ``6 dimensions here (7 classes)``."""
         most, sizes = self.most(traits, mode), self._sizes(mode)
-        names = ("points" if mode == TRANSDUCTIVE else "training points", "features", "classes")
+        names = ("samples" if mode == TRANSDUCTIVE else "training samples", "features", "classes")
         binding = []
         for i, name in enumerate(names):
             fewer = [size - (i == j) for j, size in enumerate(sizes)]
@@ -120,7 +120,7 @@ def left_out(spec: Spec) -> list[str]:
     for item in spec.reducers:
         for reason, values in _excluded(item, spec, limits).items():
             which = f"{WIDTH} {_listed(values)} {'are' if len(values) > 1 else 'is'}"
-            lines.append(f"{item.label} offers at most {reason}: {which} left out for it")
+            lines.append(f"{item.label} supports at most {reason}: {which} left out for it")
     return lines
 
 
@@ -139,7 +139,7 @@ def impossible(
     if own and grid != tuple(traits.grids.get(WIDTH, ())):
         reason = limits.reason(traits, item.mode)
         values = _listed([value for value in own if isinstance(value, int)])
-        return f"the grid of {WIDTH} has {values}, but {item.name} offers at most {reason}."
+        return f"the grid of {WIDTH} has {values}, but {item.name} supports at most {reason}."
     asked: list[Any] = []
     reasons = []
     for params, mode in combinations(item, sweep, tuned=tuned):
@@ -150,7 +150,7 @@ def impossible(
         reasons.append(limits.reason(traits, mode))
     lowest = min(asked, default=None)
     least = "" if len(set(asked)) == 1 else "at least "
-    return f"{WIDTH} is {least}{lowest}, but {item.name} offers at most {reasons[0]}."
+    return f"{WIDTH} is {least}{lowest}, but {item.name} supports at most {reasons[0]}."
 
 
 def with_known_width(item: ReducerSpec, limits: Limits) -> dict[str, JsonValue]:
@@ -170,7 +170,7 @@ def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, s
     """
     if card is None or not is_sparse(card, spec.preprocess):
         return
-    remedy = "make them dense by a step before it, such as preprocess: [svd], or drop it"
+    remedy = "make them dense by an earlier step, such as preprocess: [svd], or remove it"
     items: list[tuple[str, int, Item]] = [
         ("reducers", i, item) for i, item in enumerate(spec.reducers)
     ]
@@ -180,7 +180,7 @@ def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, s
     for section, i, item in items:
         if not _takes_sparse(item):
             where = " without a reduction" if section == "classifiers" else ""
-            reason = f"{item.name} takes no sparse samples, as {card.name} has{where}"
+            reason = f"{item.name} does not support sparse samples, which {card.name} has{where}"
             yield section, i, f"{reason}: {remedy}."
 
 
@@ -192,13 +192,14 @@ def unprepared(
         if missing and not _takes_missing(step):
             yield (
                 ("preprocess", i),
-                f"{step.name} takes no missing values, as {name} has: put impute before it.",
+                f"{step.name} does not support missing values, which {name} has: put impute before "
+                "it.",
             )
             missing = False
         if coded and step.name in ("pca", "svd", "variance_threshold"):
             yield (
                 ("preprocess", i),
-                f"{step.name} leaves no categorical columns, as {name} has "
+                f"{step.name} cannot keep the categorical columns of {name} "
                 f"({', '.join(coded)}): put one_hot before it.",
             )
             coded = ()
@@ -207,13 +208,13 @@ def unprepared(
         missing = missing and not (own or step.name == "impute")
         coded = () if own or step.name == "one_hot" else coded
     if missing:
-        message = f"{name} has missing values: fill them in by the step impute in preprocess."
+        message = f"{name} has missing values: add the step impute to preprocess."
         yield ("preprocess",), message
     if coded:
         yield (
             ("preprocess",),
-            f"{name} has categorical columns as codes ({', '.join(coded)}): make them 0/1 columns "
-            "by the step one_hot in preprocess.",
+            f"{name} has categorical columns as codes ({', '.join(coded)}): add the step one_hot "
+            "to preprocess.",
         )
 
 

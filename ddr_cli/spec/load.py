@@ -110,7 +110,7 @@ def find_yaml(text: str, folder: str, what: str) -> Path:
     shipped = shipped_yaml(folder)
     hint = f"'ddr list {folder}' shows the shipped ones."
     if not text.isprintable():
-        raise InputError(f"{text!r} is not a path of a {what}. {hint}")
+        raise InputError(f"{text!r} is not the path of a {what}. {hint}")
     try:
         path = Path(text).expanduser()
         if path.is_file():
@@ -119,7 +119,7 @@ def find_yaml(text: str, folder: str, what: str) -> Path:
         exists, is_folder = path.exists(), path.is_dir()
     except (OSError, ValueError, RuntimeError) as error:
         raise InputError(
-            f"{value_text(text)} is not a path of a {what}: {error.args[-1]}. {hint}"
+            f"{value_text(text)} is not the path of a {what}: {error.args[-1]}. {hint}"
         ) from None
     if is_name:
         return shipped[text]

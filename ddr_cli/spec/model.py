@@ -35,8 +35,8 @@ Control = Literal["none", "pca", "random_projection", "full_features", "shuffled
 def _one_folder(name: str) -> str:
     if not is_one_name(name):
         raise ValueError(
-            f"a spec's name is that of a folder for its results, and {value_text(name)} is none: "
-            "give the file, the data set or the track another name"
+            f"a spec's name is also that of its result folder, and {value_text(name)} is not a "
+            "valid folder name: rename the file, the data set or the track"
         )
     return name
 
@@ -62,9 +62,9 @@ class DatasetRef(StrictFrozen):
     """A data set by its name or, relative to the spec, its card's path, with all its options."""
 
     name: Text
-    """As `ddr list datasets` has it, or a card's path relative to the spec."""
+    """A name from `ddr list datasets`, or the path of a card relative to the spec."""
     options: Params = Field(default_factory=dict)
-    """Those of the card, beside `name`: `ddr describe DATASET` lists them."""
+    """Options of the card, next to `name`; `ddr describe DATASET` lists them."""
 
 
 def _default_repeats(data: dict[str, Any]) -> int:
@@ -76,14 +76,14 @@ class SplitSpec(StrictFrozen):
     """How the data set is divided into a training and a test set, and how often.
 
     ``predefined``: the data set's own split. ``resample``: new stratified splits of the predefined
-    sizes; with `predefined`, that split too, as a line of its own. ``per_class``: `train` samples
+    sizes; with `predefined`, also that split, as a separate line. ``per_class``: `train` samples
     of each class. ``fraction``: the fraction `train` of all samples. ``labelled``: `train` samples
     in total; the others are unlabelled and are the test set. ``kfold``: `repeats` stratified
     divisions into `folds`; each fold is the test set once. ``grouped``: the same with whole groups,
     or with `train` as the fraction of the groups, or with each group as the test set once
     (``leave_one_out``). ``given``: the splits of a `file`, with the hash `sha256`, or of a `column`
     of the card's table. ``whole``: all samples, for measures; repeats differ in the methods'
-    randomness alone. If ``split.train`` is swept, `train` may be left out.
+    randomness only. If ``split.train`` is swept, `train` may be left out.
     """
 
     kind: Literal[
@@ -101,23 +101,23 @@ class SplitSpec(StrictFrozen):
     folds: Annotated[int, Ge(2)] | Literal["leave_one_out"] | None = Field(
         default=None, validate_default=True
     )
-    """For kfold and grouped: how many, each the test set once; or for grouped, each group once."""
+    """For kfold and grouped: number of folds, or leave_one_out for each group (grouped)."""
     file: Text | None = None
     """For given: a CSV table next to the spec, with a column for each split."""
     column: Text | None = None
-    """For given: a column of the data's own table, which the card names in `parts`."""
+    """For given: a column of the data table that the card lists in `parts`."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     """Hash of the file; `ddr` fills it in."""
     repeats: Annotated[int, Ge(1), Le(100_000)] = Field(default_factory=_default_repeats)
-    """How many random splits, or divisions into folds."""
+    """Number of random splits, or of divisions into folds."""
     seed: Annotated[int, Ge(0)] = 0
     """Seed of the splits and of the methods' own randomness."""
     train: int | float | None = Field(default=None, validate_default=True)
     """Size of the training set: samples per class, in total, or a fraction, depending on kind."""
     predefined: bool = False
-    """For resample: the data set's own split too, as a line of its own."""
+    """For resample: also use the data set's own split, as a separate line."""
     test: Annotated[int, Ge(1)] | None = None
-    """For per_class, fraction and labelled: the most test samples; of more, this many are drawn."""
+    """For per_class, fraction and labelled: the largest size of the test set, drawn at random."""
 
     @property
     def drawn(self) -> int:
@@ -128,27 +128,28 @@ class SplitSpec(StrictFrozen):
 class TuneSpec(StrictFrozen):
     """How settings are chosen: by the mean of `metric` over stratified inner folds.
 
-    At most `budget` settings of each method, a reducer with a classifier, are compared, its own
-    first. Of a larger grid, ``grid`` keeps every axis but thins it evenly; ``random`` draws.
+    At most `budget` settings of each method (a reducer with a classifier) are compared, that of the
+    spec first. A larger grid is thinned: ``grid`` keeps evenly spaced values of every axis,
+    ``random`` draws settings.
     """
 
     folds: Annotated[int, Ge(2), Le(1000)] = 3
     """Stratified inner folds of the training set; by groups if the split is by groups."""
     repeats: Annotated[int, Ge(1), Le(1000)] = 1
-    """How often the training set is divided into these folds."""
+    """Number of divisions of the training set into these folds."""
     budget: Annotated[int, Ge(1), Le(10_000)] = 16
-    """The largest number of settings of any method, its own setting included."""
+    """Largest number of settings per method, including that of the spec."""
     search: Literal["grid", "random"] = "grid"
     """How a larger grid is thinned: evenly, or drawn by the seed."""
     metric: Text | None = None
-    """The metric to choose by; the first that scores classifiers, if not given."""
+    """The metric that selects the setting. Default: the first metric that scores classifiers."""
 
 
 class EmbeddingsSpec(StrictFrozen):
     """Which embeddings are kept for a figure: of at most `points` samples of the first split."""
 
     points: Annotated[int, Ge(10), Le(20_000)] = 1000
-    """The most samples of the first split."""
+    """Largest number of samples, from the first split."""
 
 
 class PlotSpec(StrictFrozen):
@@ -156,17 +157,17 @@ class PlotSpec(StrictFrozen):
 
     `x` is a swept parameter, ``split.train`` or ``labels``, or, in a spec without any of them,
     ``reducer`` or ``classifier``; `y` is a metric, `interval` the level of the intervals, and `log`
-    says that the axis of x is logarithmic.
+    makes the axis of x logarithmic.
     """
 
     x: Text
     """The first swept parameter; without a sweep, reducer or classifier."""
     y: Text
-    """A metric of the spec; its first, if not given."""
+    """A metric of the spec. Default: the first."""
     interval: Annotated[float, Gt(0), Lt(1)] = 0.80
     """The level of the drawn intervals."""
     log: bool = False
-    """Whether the axis of x is logarithmic; by default, if its grid is."""
+    """Whether the axis of x is logarithmic. Default: as the grid of x."""
 
 
 class Spec(StrictFrozen):
@@ -175,15 +176,15 @@ class Spec(StrictFrozen):
     Every reducer is run with every classifier and every measure on every split. `name` is the stem
     of the spec's file and the name of the folder of its results; `path`, to which the path of a
     card is relative, is not part of `resolved`. `sweep` has the values of each swept parameter,
-    and `labels` the numbers of labelled training points per class, if they are not all labelled.
+    and `labels` the numbers of labelled training samples per class, if not all are labelled.
     """
 
     name: Annotated[Text, AfterValidator(_one_folder)]
     path: Annotated[Path | None, Field(exclude=True)] = None
     title: Stripped
-    """Title of the figure; the file's name, if not given."""
+    """Title of the figure. Default: the name of the file."""
     description: Stripped = ""
-    """What is asked and why, in a sentence or two."""
+    """The question of the experiment, in one or two sentences."""
     paper: PaperRef | None = None
     """The table or figure of a paper that is reproduced; such a spec has the controls it lists."""
     dataset: DatasetRef
@@ -205,13 +206,13 @@ class Spec(StrictFrozen):
     labels: tuple[Budget, ...] = ()
     """Numbers of labelled training samples per class, or all; the others lose their label."""
     metrics: Annotated[tuple[Text, ...], MinLen(1)]
-    """Scores of predictions, `ddr list metrics`; the error, if not given."""
+    """Scores of predictions; `ddr list metrics` shows all. Default: the error."""
     tune: TuneSpec | None = None
-    """Run each method also with settings chosen inside every training set."""
+    """Also run each method with settings selected within every training set."""
     plot: PlotSpec
     """What the figure shows."""
     embeddings: EmbeddingsSpec | None = None
-    """Keep and draw the embedding of the first split for each reducer."""
+    """Keep and plot each reducer's embedding of the first split."""
     suite: SuiteRef | None = None
     """The suite that the spec was made from; not a key of a file."""
 

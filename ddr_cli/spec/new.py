@@ -26,15 +26,19 @@ from ddr_cli.spec.model import Control
 _TEMPLATES = Path(__file__).with_name("templates")
 _SPLITS = {
     "resample": "New splits of the samples, at the sizes of the data set's own split.",
-    "grouped": "Half of the groups are for training, half for testing, new in each repeat.",
-    "fraction": "Half of the samples are for training, half for testing, new in each repeat.",
+    "grouped": "Half of the groups form the training set, the others the test set; each repeat "
+    "draws them again.",
+    "fraction": "Half of the samples form the training set, the others the test set; each repeat "
+    "draws them again.",
 }
 
 
 def write_method(name: str, *, force: bool = False) -> tuple[Path, Path, str]:
     """Write ``<name>.py`` and its test here; return both and what a spec calls the method."""
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise InputError(f"'{name}' can't be a Python module; use a name such as my_method.")
+        raise InputError(
+            f"'{name}' is not a valid name of a Python module; use a name such as my_method."
+        )
     code, test = Path(f"{name}.py"), Path(f"test_{name}.py")
     class_name = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
     for path in (code, test):
@@ -80,7 +84,9 @@ def write_spec(
 
 def _refuse_existing(path: Path, force: bool) -> None:
     if path.exists() and not force:
-        raise InputError(f"{path} exists already; choose another name, or replace it by --force.")
+        raise InputError(
+            f"{path} exists already; choose another name, or use --force to replace it."
+        )
 
 
 def _spec_text(

@@ -257,13 +257,13 @@ def _repeats(item: Item, other: Item, unfixed: set[str], tuned: bool) -> str:
     if item.name != other.name:
         return ""
     if _identity(item) == _identity(other):
-        return f"{item.name} is listed twice with the same parameters; drop one."
+        return f"{item.name} is listed twice with the same parameters; remove one."
     if tuned and item.is_tunable and _identity(item, unfixed) == _identity(other, unfixed):
         names = ", ".join(sorted(unfixed & item.params.keys())) or "nothing"
         return (
-            f"{item.name} is listed twice, and the two differ only in what is tuned or swept "
-            f"({names}); list it once with a grid, or have them differ in a parameter that is not "
-            "tuned."
+            f"{item.name} is listed twice, and the two entries only differ in tuned or swept "
+            f"parameters ({names}); list it once with a grid, or give them different values of "
+            "another parameter."
         )
     return ""
 
@@ -290,7 +290,7 @@ def too_many_neighbors(
         return ""
     if max(numbers, default=0) <= points - (item.section == "reducers"):
         return ""
-    return f"{name} is {max(numbers)}, but {item.name} has only {points} points to look among."
+    return f"{name} is {max(numbers)}, but {item.name} can only search among {points} samples."
 
 
 def _open_parameters(item: Item, swept: Collection[str]) -> set[str]:

@@ -155,8 +155,8 @@ class ReadSpec(Spec):
         if value == [] and info.field_name not in ("preprocess", "controls"):
             if info.field_name == "reducers":
                 raise ValueError(
-                    "reducers must have one item or more ('none' is the reducer that reduces "
-                    "nothing)"
+                    "reducers must have at least one item ('none' is the baseline without "
+                    "reduction)"
                 )
             raise ValueError("a spec needs classifiers or measures")
         return tuple(value) if isinstance(value, list) else value
@@ -220,7 +220,7 @@ class ReadSpec(Spec):
         budgets = read_labels(value)
         if info.data.get("measures") and any(budget != ALL for budget in budgets):
             raise ValueError(
-                "measures look at the classes of all points, so they have no budget of labels; "
+                "measures need the classes of all samples, so they cannot have a budget of labels; "
                 "leave out measures or labels"
             )
         refuse(check_budgets(budgets, context.class_sizes))
@@ -242,7 +242,7 @@ class ReadSpec(Spec):
         if measured and info.data.get("classifiers") == ():
             if value is not None:
                 raise ValueError(
-                    "metrics score classifiers, and there are none; measures bring their own"
+                    "metrics need classifiers, but the spec has none; measures do not need metrics"
                 )
             return tuple(dict.fromkeys(measured))
         known, problems = metric_names(), []
@@ -277,7 +277,7 @@ class ReadSpec(Spec):
             return tune
         if info.data.get("classifiers") == ():
             raise ValueError(
-                "settings are chosen by a classifier's score, and the spec has no classifiers"
+                "tuning needs the score of a classifier, but the spec has no classifiers"
             )
         metrics, classes = info.data.get("metrics", ()), info.context.class_sizes
         left_out = {*measured(), TRAINING_ERROR}
@@ -288,8 +288,8 @@ class ReadSpec(Spec):
         if metrics and metric not in known:
             hint = did_you_mean(metric, known) or f" It has {' or '.join(known) or 'none'}."
             message = (
-                f"tuning needs a metric by which the spec scores classifiers on the test set, and "
-                f"'{metric}' is not one.{hint}"
+                "tuning needs one of the spec's metrics for classifiers on the test set, but "
+                f"'{metric}' is none of them.{hint}"
             )
             problems.append(problem_at(("metric",), message))
         if classes and (lack := too_few_for_folds(classes, tune.folds)):
@@ -322,9 +322,7 @@ class ReadSpec(Spec):
             message = f"x must be {needed}, but is '{plot.x}'. Use {' or '.join(axes)}."
             problems.append(problem_at(("x",), message))
         elif sweep is not None and plot.log and not is_positive(grids.get(plot.x, ("",))):
-            message = (
-                f"a logarithmic axis needs numbers above 0, and not all values of {plot.x} are."
-            )
+            message = f"a logarithmic axis needs numbers above 0, but {plot.x} has other values."
             problems.append(problem_at(("log",), message))
         if metrics and plot.y not in metrics:
             message = f"y must be a metric of the spec, but is '{plot.y}'. Use "
@@ -380,7 +378,7 @@ def _lacking(name: str, classifiers: Sequence[ClassifierSpec], context: Context)
         if not any(hasattr(classifier, method) for method in needed):
             return (
                 f"{name} needs {' or '.join(needed)}, which the classifier {item.name} does not "
-                "have. Remove the metric, or take classifiers that have it, such as knn."
+                "have. Remove the metric, or use classifiers that have it, such as knn."
             )
     classes = context.expect.classes if context.expect else None
     if classes:

@@ -47,9 +47,11 @@ class ReadSplit(SplitSpec):
                 f"there is one predefined split, so repeats must be 1 or left out, but is {value}"
             )
         if info.field_name == "test" and value is not None and kind not in (*_WITH_REST, None):
-            raise ValueError(f"test goes with {' or '.join(_WITH_REST)}, but the kind is {kind}")
+            raise ValueError(
+                f"test needs the kind {' or '.join(_WITH_REST)}, but the kind is {kind}"
+            )
         if info.field_name == "predefined" and value and kind not in ("resample", None):
-            raise ValueError(f"predefined: true goes with kind: resample, but the kind is {kind}")
+            raise ValueError(f"predefined: true needs kind: resample, but the kind is {kind}")
         return value
 
     @model_validator(mode="after")
@@ -89,13 +91,11 @@ class ReadSplit(SplitSpec):
         """Refuse a source of splits that is missing, or that the kind does not take."""
         for name in ("file", "column", "sha256"):
             if self.kind != "given" and getattr(self, name) is not None:
-                raise error_at(
-                    (name,), f"{name} goes with kind: given, but the kind is {self.kind}."
-                )
+                raise error_at((name,), f"{name} needs kind: given, but the kind is {self.kind}.")
         if self.kind == "given" and (self.file is None) == (self.column is None):
             message = (
-                "the split kind 'given' needs either 'file', a CSV table of train and test next to "
-                "the spec, or 'column', one that the card's format names in 'parts'."
+                "the split kind 'given' needs either 'file', a CSV table with train and test next "
+                "to the spec, or 'column', a column that the card's format lists in 'parts'."
             )
             raise error_at((), message)
 
@@ -104,7 +104,7 @@ class ReadSplit(SplitSpec):
             if card.parts is not None and self.column not in card.parts:
                 known = f" It has {', '.join(card.parts) or 'none'}."
                 message = (
-                    f"{card.name} has no column '{self.column}' of splits; name it in 'parts' of "
+                    f"{card.name} has no column '{self.column}' of splits; add it to 'parts' of "
                     f"its card's format.{did_you_mean(str(self.column), card.parts) or known}"
                 )
                 raise error_at(("column",), message)
@@ -116,7 +116,7 @@ class ReadSplit(SplitSpec):
         except InputError as error:
             raise error_at(("file",), as_clause(error)) from None
         if self.sha256 not in (None, given.sha256):
-            message = f"{self.file} has another content; its SHA-256 is {given.sha256}."
+            message = f"{self.file} has changed; its SHA-256 is now {given.sha256}."
             raise error_at(("sha256",), message)
         context.n_train = given.fewest_train
         split = self.model_copy(update={"sha256": given.sha256})
@@ -130,7 +130,7 @@ class ReadSplit(SplitSpec):
             raise error_at(("kind",), as_clause(InputError(no_groups(card.name))))
         n = expect.groups
         if n is not None and isinstance(self.folds, int) and n < self.folds:
-            message = f"{card.name} has {n} groups, too few for {self.folds} folds."
+            message = f"{card.name} has {n} groups, which are too few for {self.folds} folds."
             raise error_at(("folds",), message)
         if self.folds != LEAVE_ONE_OUT:
             return self
@@ -141,7 +141,7 @@ class ReadSplit(SplitSpec):
             )
             raise error_at(("folds",), message)
         if n < 2:
-            raise error_at(("folds",), f"{card.name} has one group only.")
+            raise error_at(("folds",), f"{card.name} has only one group.")
         return self._with_repeats(n, f"the number of groups of {card.name}")
 
     def _with_repeats(self, n: int, what: str) -> Self:

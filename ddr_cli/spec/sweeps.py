@@ -135,7 +135,7 @@ def _train_sizes(
     except GridError as error:
         return (), [problem_at((key,), str(error))]
     wrong = [
-        (i, f"a size of the training set is a number, but this is {value_text(v)}.")
+        (i, f"the size of the training set must be a number, but this is {value_text(v)}.")
         for i, v in enumerate(sizes)
         if not _is_number(v)
     ]
@@ -278,7 +278,7 @@ def grid_values(rule: Any, what: str = "sweep") -> list[Any]:
         values = _ruled(form, numbers)
     else:
         raise GridError(
-            f"a {what} takes a list of values, {{log: [from, to, how many]}}, "
+            f"a {what} must be a list of values, {{log: [from, to, how many]}}, "
             "{linear: [from, to, how many]} or {range: [from, to, step]}, "
             f"but this is {value_text(rule)}."
         )
@@ -322,7 +322,7 @@ def _unevenness(numbers: Sequence[float]) -> float:
 
 def _listed(values: Sequence[Any], what: str) -> list[Any]:
     if not values:
-        raise GridError(f"this {what} has no values.")
+        raise GridError(f"this {what} has no values; list at least one.")
     _refuse_too_many(len(values))
     return list(values)
 
@@ -338,7 +338,7 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
         or len(numbers) != 3
         or not all(_is_number(v) for v in numbers)
     ):
-        raise GridError(f"{form} takes three numbers, {_FORMS[form]}.")
+        raise GridError(f"{form} needs three numbers, {_FORMS[form]}.")
     first, last, third = numbers
     if form == "range":
         return _uniform(_range(first, last, third), numbers)
@@ -348,7 +348,7 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
     inner = [i / (third - 1) for i in range(1, third - 1)]
     if form == "log":
         if first <= 0 or last <= 0:
-            raise GridError("log needs two ends above 0.")
+            raise GridError("both ends of log must be above 0.")
         low, high = math.log(first), math.log(last)
         between = [rounded(math.exp(low + (high - low) * part)) for part in inner]
     else:
@@ -358,7 +358,7 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
 
 def _range(start: float, stop: float, step: float) -> list[float]:
     if step == 0 or (stop - start) * step < 0:
-        raise GridError(f"a step of {step:g} does not lead from {start:g} to {stop:g}.")
+        raise GridError(f"steps of {step:g} do not lead from {start:g} to {stop:g}.")
     # The tolerance keeps the 0.3 of [0, 0.3, 0.1], where the quotient is 2.9999999999999996.
     steps = (stop - start) / step * (1 + 1e-12)
     _refuse_too_many(math.floor(steps) + 1 if math.isfinite(steps) else steps)
@@ -367,7 +367,9 @@ def _range(start: float, stop: float, step: float) -> list[float]:
 
 def _refuse_too_many(count: float) -> None:
     if count > MAX_VALUES:
-        raise GridError(f"a sweep has at most {MAX_VALUES} values, but this one has {count:.0f}.")
+        raise GridError(
+            f"a sweep can have at most {MAX_VALUES} values, but this one has {count:.0f}."
+        )
 
 
 def rounded(value: Any) -> Any:

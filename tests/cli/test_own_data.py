@@ -77,7 +77,7 @@ def card(mixed, expect=""):
     [
         ("[]", "mixed has missing values.*step impute"),
         ("[impute]", r"categorical columns as codes \(site\).*one_hot"),
-        ("[standardize, impute, one_hot]", "standardize takes no missing.*put impute"),
+        ("[standardize, impute, one_hot]", "standardize does not support missing.*put impute"),
         (
             '[impute, one_hot, {name: "sklearn.preprocessing:PowerTransformer", method: log}]',
             "method",

@@ -155,7 +155,7 @@ def test_a_folder_that_is_gone_is_said(ddr_here, work):
     (work / "gone").rmdir()
     done = ddr_here("status")
     assert_mistake(done)
-    assert "change to one that does" in done.stderr
+    assert "change to another folder" in done.stderr
 
 
 def test_an_option_that_is_not_there(ddr_here):
@@ -228,7 +228,7 @@ def test_plan_and_validate_say_what_is_left_out(ddr_here, work):
         (work / f"{name}.yaml").write_text(wide)
     for words in (["validate", "one.yaml"], ["plan", "one.yaml"], ["plan", "one.yaml", "two.yaml"]):
         said = ddr_here(*words).stdout
-        assert "pca offers at most 4" in said
+        assert "pca supports at most 4" in said
         assert "n_components 5 is left out" in said
     assert "two: pca" in said
 

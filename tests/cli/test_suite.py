@@ -231,7 +231,7 @@ def test_a_split_is_done_when_all_of_its_trials_have_a_row(tmp_path):
     [
         ("  lda:", "  lad:", "11:3: methods.lad", "Did you mean 'lda'?"),
         ("wine]}", "wien]}", "16:22: groups.all", "Did you mean 'wine'?"),
-        ("train: 60", "train: 600", "15:9: datasets.wine", "600 of 178 points"),
+        ("train: 60", "train: 600", "15:9: datasets.wine", "600 of 178 samples"),
         ("budget: 4", "bugdet: 4", "19:22: tracks.inductive.tune.bugdet", "Did you mean 'budget'?"),
         ("    tune:", "    dimensions: [2]\n    tune:", "19:5: tracks.inductive.dim", "drop tune"),
         ("version: 1", "name: x", "3:1: name", "needs version"),

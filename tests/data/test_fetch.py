@@ -20,7 +20,7 @@ from tests.data.conftest import TABLE, files_below, gz, sha256, zipped
 FAULTS = {
     "404": "404",
     "503": "503",
-    "truncates": "broke off",
+    "truncates": "was lost",
     "truncates unsaid": "expected|checksum mismatch|not the data set|can't be read",
     "corrupts": "checksum mismatch|not the data set|can't be read",
     "sends a page": "expected|checksum mismatch|not the data set|can't be read",

@@ -189,7 +189,7 @@ def test_mat_cells_passes_over_empty_ones(tmp_path):
 def test_mat_cells_refuses_images_of_two_sizes(tmp_path):
     content = {"dat": cells([np.ones((2, 3)), np.ones((3, 2))]), "classlabels": ["p"]}
     scipy.io.savemat(tmp_path / "a.mat", content)
-    with pytest.raises(InputError, match="one size"):
+    with pytest.raises(InputError, match="different sizes"):
         read_mat_cells([tmp_path / "a.mat"])
 
 

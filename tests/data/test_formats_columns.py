@@ -54,7 +54,7 @@ def test_what_is_wrong_is_said_with_its_place(text, options, message, tmp_path):
 
 def test_files_must_have_the_same_features(tmp_path):
     other = written(tmp_path, SPECTRA.replace("905", "910"), "other.csv")
-    with pytest.raises(InputError, match=r"other\.csv: other features"):
+    with pytest.raises(InputError, match=r"other\.csv: the features differ"):
         read_sample_columns([written(tmp_path, SPECTRA), other])
 
 

@@ -176,8 +176,8 @@ def test_numeric_codes_can_mean_missing(write):
         ("\n \n", {}, "no rows of data"),
         ("", {"header": True}, "column names"),
         ("a,b\n", {"header": True}, "no rows of data"),
-        ("1,2,a\n1,2\n", {}, "line 2: 2 cells where 3 were expected"),
-        ("1,2,a\n\n1,2,3,b\n", {}, "line 3: 4 cells where 3 were expected"),
+        ("1,2,a\n1,2\n", {}, "line 2: 2 cells, but 3 were expected"),
+        ("1,2,a\n\n1,2,3,b\n", {}, "line 3: 4 cells, but 3 were expected"),
         ("1,2,a\n1,x,b\n", {}, r"line 2, column 1 \(from 0\): 'x'"),
         ("u,v,w\n1,inf,b\n", {"header": True}, "line 2, column 'v': 'inf'"),
         ("u,v,w\n1,2,b\n", {}, "line 1.*`header: true`"),
@@ -185,12 +185,12 @@ def test_numeric_codes_can_mean_missing(write):
         ("1,?\n", {}, "label"),
         ("1,?,a\n?,2,b\n", {"missing": "drop_rows"}, "Every row"),
         ("1,?,a\n?,2,b\n", {"missing": "drop_columns"}, "Every column"),
-        ("1,?,a\n2,?,b\n", {"missing": "keep"}, "'x1' holds no value"),
+        ("1,?,a\n2,?,b\n", {"missing": "keep"}, "'x1' has no values"),
         ("?,a\n", {"missing": "category"}, "numeric column 'x0'"),
         ("1,2,a\n", {"label": 3}, "no column 3.*3 cells"),
         ("1,2,a\n", {"label": "c", "header": False}, "'c'.*no names"),
         ("aa,bb,cc\n1,2,x\n", {"header": True, "label": "bbb"}, "Did you mean 'bb'"),
-        ("a,a,b\n1,2,x\n", {"header": True}, "'a' is there twice"),
+        ("a,a,b\n1,2,x\n", {"header": True}, "'a' occurs twice"),
         ("1,2,x\n", {"names": ["a", "b"]}, "2 column names.*3 columns"),
         ("1,2,x\n", {"categorical": [2]}, "column 2 .*categorical"),
         ("x\ny\n", {}, "no column is left"),
@@ -206,7 +206,7 @@ def test_refusals_say_where_and_what_to_do(write, text, options, message):
 
 def test_second_file_must_have_the_first_ones_columns(write):
     paths = [write("a,b\n1,x\n", "one"), write("b,a\nx,1\n", "two")]
-    with pytest.raises(InputError, match="two, line 1: other column names"):
+    with pytest.raises(InputError, match="two, line 1: the column names differ"):
         read_csv(paths, header=True)
 
 
@@ -261,5 +261,5 @@ def test_a_wrong_group_or_part_is_refused(write, cells, message):
 
 
 def test_one_column_has_one_use(write):
-    with pytest.raises(InputError, match="two of label, groups and parts"):
+    with pytest.raises(InputError, match="label, groups and parts"):
         read_csv([write("a,who,y\n1,p,x\n")], label="y", groups="y")

@@ -142,14 +142,14 @@ def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch):
         ({}, {"files": "*.bmp"}, "no images"),
         ({"cat/3.png": b"\x89PNG broken"}, {}, "3.png: not an image"),
         ({"cat/3.png": encoded(np.zeros((3, 3), np.uint8), "png")}, {}, "`resize` and `shape`"),
-        ({"top.png": FILES["cat/1.png"]}, {}, "'top.png' is in no folder"),
+        ({"top.png": FILES["cat/1.png"]}, {}, "'top.png' is not in a folder"),
         ({}, {"label": "([a-z"}, "not a regular expression"),
         ({}, {"label": "cat"}, "must have one group"),
         ({}, {"label": "(cat)"}, "is not in the name 'dog/1.pgm'"),
         ({}, {"resize": "stride"}, "given together"),
         ({}, {"shape": (2, 2)}, "given together"),
         ({}, {"resize": "stride", "shape": (3, 3)}, "3 x 3 equal blocks"),
-        ({}, {"resize": "block_mean", "shape": (8, 12)}, "can't be cut"),
+        ({}, {"resize": "block_mean", "shape": (8, 12)}, "cannot be divided"),
     ],
 )
 def test_refusals(folder, extra, options, message):

@@ -68,7 +68,7 @@ def test_what_can_be_seen_needs_no_word(new, tmp_path):
     for part in (
         "My_data_1.yaml: 60 samples x 2 features; ill 30, well 30; 10 groups; 7 values missing.",
         "'dataset: ./My_data_1.yaml'",
-        "It needs the steps impute and one_hot: 'preprocess: [impute, one_hot]'.",
+        "The data need the steps impute and one_hot: 'preprocess: [impute, one_hot]'.",
         "ddr new spec my_spec --dataset ./My_data_1.yaml --reducer lda --reducer pca",
         "ddr embed ./My_data_1.yaml --reducer lfda --preprocess impute --preprocess one_hot",
     ):
@@ -228,7 +228,7 @@ def test_a_table_of_another_country(new, tmp_path):
     [
         ("", [], "no rows of data"),
         ("a,b,c\n", [], "no rows of data"),
-        ("a,a,kind\n1,2,x\n3,4,y\n", [], "'a' is there twice"),
+        ("a,a,kind\n1,2,x\n3,4,y\n", [], "'a' occurs twice"),
         ("a,b,kind\n1,2,x\n3,4,y\n", ["--label", "kin"], "no column called 'kin'. Did you mean"),
         ("1,2,x\n3,4,y\n", ["--ignore", "b"], "no names"),
     ],

@@ -124,11 +124,11 @@ def test_every_training_part_has_all_classes():
         ("grouped", {"train": 0.01}, "0 of 12 groups"),
         ("grouped", {"folds": 13}, "12 groups.* 13 folds"),
         ("grouped", {"folds": 5, "groups": None}, "'toy' has no groups.*name the column"),
-        ("grouped", {"folds": "leave_one_out", "groups": LABELS * 0}, "one group only"),
+        ("grouped", {"folds": "leave_one_out", "groups": LABELS * 0}, "only one group"),
         (
             "grouped",
             {"folds": "leave_one_out", "groups": LABELS, "group_names": ["p", "q", "r"]},
-            "class a are of group p",
+            "class a are in group p",
         ),
     ],
 )
@@ -155,7 +155,7 @@ def test_a_file_of_splits_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\n", "the splits' names"),
+        ("a\n", "names of the splits"),
         ("train\ntest\n", "line 1: "),
         (",a\n0,train\n1,test\n", r"line 1: column 1 has no name; .*to_csv\(..., index=False\)"),
         ("a\ntrain\ntset\n", "line 3, column 'a': 'tset'"),

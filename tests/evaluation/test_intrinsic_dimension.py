@@ -149,7 +149,7 @@ def test_seed_decides_the_subsamples():
         ({"n_neighbors": 30}, "from 1 to 29"),
         ({"graph": "knn", "n_neighbors": 15}, "from 1 to 14"),
         ({"sizes": [20]}, "two different sizes"),
-        ({"sizes": [20, 31]}, "the 30 distinct points"),
+        ({"sizes": [20, 31]}, "the 30 distinct samples"),
         ({"n_bootstraps": 0}, "at least 1"),
     ],
 )
@@ -159,7 +159,7 @@ def test_wrong_parameters_are_named(options, message):
 
 
 def test_too_few_distinct_points_are_refused():
-    with pytest.raises(ValueError, match="at least 20 distinct points"):
+    with pytest.raises(ValueError, match="at least 20 distinct samples"):
         estimate_dimension(np.zeros((50, 3)))
 
 

@@ -51,9 +51,9 @@ def test_balanced_accuracy_is_scikit_learns():
 
 @pytest.mark.parametrize("name", list(LABEL_METRICS))
 def test_mismatched_or_no_predictions_are_refused(name):
-    with pytest.raises(ValueError, match="predictions as labels"):
+    with pytest.raises(ValueError, match="one prediction per label"):
         label_score(name, [0, 1], [0])
-    with pytest.raises(ValueError, match="predictions as labels"):
+    with pytest.raises(ValueError, match="one prediction per label"):
         label_score(name, [], [])
 
 
@@ -68,7 +68,7 @@ def test_mean_average_precision_ranks_within_groups():
     # First: places 1 and 3 of 3. Second: place 3 of 3. The third has none.
     wanted = ((1 + 2 / 3) / 2 + 1 / 3) / 2
     assert mean_average_precision(relevant, values, groups) == pytest.approx(wanted)
-    with pytest.raises(ValueError, match="relevant point"):
+    with pytest.raises(ValueError, match="relevant sample"):
         mean_average_precision([False, False], [1.0, 2.0])
     assert get_scale("mean_average_precision").better == "higher"
 

@@ -228,7 +228,7 @@ def test_six_reducers_and_one_measure_are_told_apart_by_three_signs(summary_of):
     assert len({line.get_marker() for line in lines}) == 6
     assert len({str(line._unscaled_dash_pattern) for line in lines}) == 6
     assert set(_texts(axes)) == {"PCA", "LDA", "LPP", "LFDA", "NMMP", "no reduction"}
-    assert axes.get_ylabel() == "share of points with a neighbour of their class (%)"
+    assert axes.get_ylabel() == "fraction of samples with a neighbour of their class (%)"
     assert axes.get_xlabel() == "neighbours K in the embedding"
 
 

@@ -67,5 +67,5 @@ def test_the_order_of_the_nodes_changes_nothing_but_signs():
 
 
 def test_more_dimensions_than_nodes_are_refused():
-    with pytest.raises(ValueError, match="9 to offer"):
+    with pytest.raises(ValueError, match="at most 9"):
         laplacian_eigenpairs(weighted_graph(10), 10)

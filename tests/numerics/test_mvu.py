@@ -157,7 +157,7 @@ def test_order_and_scale_of_the_points_do_not_matter():
 
 def test_a_miss_is_refused_and_not_passed_off():
     X = roll(60)
-    with pytest.raises(np.linalg.LinAlgError, match=r"no unfolding within tol=1e-13.*duality gap"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"no solution within tol=1e-13.*duality gap"):
         unfold(X, graph_of(X, 4), solver="interior", tol=1e-13)
 
 
@@ -241,7 +241,7 @@ def test_a_graph_that_would_take_an_hour_is_refused(monkeypatch):
 
 def test_the_reference_solver_says_that_a_problem_is_too_large_for_it():
     X = cloud(120)
-    with pytest.raises(ValueError, match=r"at most 100 distinct points, these are 120"):
+    with pytest.raises(ValueError, match=r"at most 100 distinct samples, but there are 120"):
         unfold(X, graph_of(X, 4), solver="cvxpy")
 
 

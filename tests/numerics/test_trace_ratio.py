@@ -185,7 +185,7 @@ def test_inputs_are_left_alone():
         (np.eye(3), np.triu(np.ones((3, 3))), 1, "newton", "B .*symmetric"),
         (np.eye(3), np.diag([1.0, 1.0, -0.1]), 1, "newton", "positive semidefinite"),
         (np.ones((3, 2)), np.eye(3), 1, "newton", "A .*square"),
-        (np.eye(2), np.eye(3), 1, "newton", "must agree"),
+        (np.eye(2), np.eye(3), 1, "newton", "must be equal"),
         (np.diag([1.0, np.nan]), np.eye(2), 1, "newton", "A .*NaN"),
         (np.eye(3), np.eye(3), 1, "secant", "'newton' or 'bisection'"),
     ],
@@ -214,7 +214,7 @@ def test_directions_that_nothing_tells_apart_are_chosen_by_the_coordinates_with_
     basis = np.linalg.qr(rng.standard_normal((9, 9)))[0]
     between, within = basis[:, :2], basis[:, 6:]
     A, B = between @ between.T, within @ within.T
-    with pytest.warns(UserWarning, match="along 2: nothing but the order"):
+    with pytest.warns(UserWarning, match="along 2; the order"):
         W, value = trace_ratio(A, B, 4)
     assert value == np.inf
     assert_allclose(W.T @ W, np.eye(4), atol=1e-12)

@@ -170,7 +170,7 @@ def test_identical_points_have_no_distances_and_still_an_embedding():
 def test_beta_zero_puts_every_labelled_point_on_its_class_centre():
     X, y = blobs()
     y = hide(y)
-    with pytest.warns(UserWarning, match="unlabelled points"):
+    with pytest.warns(UserWarning, match="unlabelled samples"):
         model = CCDR(2, beta=0.0).fit(X, y)
     labelled = y != -1
     np.testing.assert_allclose(model.embedding_[labelled], model.class_centers_[y[labelled]])

@@ -16,7 +16,7 @@ Y = np.concatenate([np.full(6, -1), LABELS, np.full(6, -1)])
 
 @pytest.fixture
 def model():
-    with pytest.warns(UserWarning, match="12 unlabelled points") as caught:
+    with pytest.warns(UserWarning, match="12 unlabelled samples") as caught:
         model = CCDR(4, n_neighbors=3).fit(X, Y)
     assert len(caught) == 1
     return model
@@ -68,6 +68,6 @@ def test_classes_without_a_path_between_them_differ_in_the_first_dimensions():
 
 def test_heat_that_underflows_makes_no_edge():
     lonely = np.vstack([MAIN, [[40.0, 0.0, 0.0]]])
-    with pytest.warns(UserWarning, match="from 1 unlabelled points"):
+    with pytest.warns(UserWarning, match="1 unlabelled samples"):
         model = CCDR(2, weights="heat", epsilon=0.5).fit(lonely, np.append(LABELS, -1))
     assert np.isfinite(model.embedding_).all()

@@ -60,7 +60,7 @@ def test_every_class_is_in_every_subsample_and_unlabelled_points_too():
     labels = Y.copy()
     labels[:300] = -1
     labels[300] = 77
-    with pytest.warns(UserWarning, match="unlabelled points") as caught:
+    with pytest.warns(UserWarning, match="unlabelled samples") as caught:
         model = CCDR(3, subsample=0.3, random_state=0).fit(X, labels)
     assert len(caught) == 1
     for member in model.members_:
@@ -86,12 +86,14 @@ def test_subsamples_share_no_neighbours_and_are_not_nested():
 
 
 def test_a_subsample_of_everything_is_refused():
-    with pytest.raises(ValueError, match="number of points, 600"):
+    with pytest.raises(ValueError, match="number of samples, 600"):
         CCDR(subsample=600).fit(X, Y)
 
 
 @pytest.mark.parametrize("options", [{"n_components": 4}, {"n_neighbors": 6}], ids=str)
 def test_a_subsample_that_is_too_small_is_named_as_the_reason(options):
     few = np.r_[np.flatnonzero(Y == 0)[:5], np.flatnonzero(Y == 1)[:2]]
-    with pytest.raises(ValueError, match=r"subsample=0.6 draws \d of 7 points, too few: .* Raise"):
+    with pytest.raises(
+        ValueError, match=r"subsample=0.6 draws \d of 7 samples, which is too few: .* Raise"
+    ):
         CCDR(subsample=0.6, **options).fit(X[few], Y[few])

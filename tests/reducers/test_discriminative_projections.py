@@ -261,7 +261,7 @@ def test_unlabelled_values_can_be_marked_by_nan():
 
 def test_a_value_of_minus_one_among_negative_ones_is_asked_about():
     model = DiscriminativeProjections(2, labels="continuous")
-    with pytest.warns(UserWarning, match="give unlabelled='nan'"):
+    with pytest.warns(UserWarning, match="set unlabelled='nan'"):
         model.fit(X, Y - 2.0)
 
 
@@ -278,7 +278,7 @@ def test_a_width_at_which_no_two_points_are_connected_leaves_the_labels():
         ({"mu": -1.0}, X, Y, "DiscriminativeProjections: mu=-1.0"),
         ({"labels": "ordinal"}, X, Y, "labels='ordinal'"),
         ({"rank": 0}, X, Y, "rank=0"),
-        ({}, X, np.zeros(150, int), "y has one class"),
+        ({}, X, np.zeros(150, int), "all labels in y are equal"),
         ({}, X, np.full(150, -1), "Every label is -1"),
         ({"labels": "continuous"}, X, np.full(150, 2.5), "two different labels"),
         ({"labels": "continuous"}, X, np.full(150, -1), "Every label is -1"),

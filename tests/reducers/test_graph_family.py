@@ -61,7 +61,7 @@ def test_one_class_is_an_error(estimator):
 @pytest.mark.parametrize("estimator", ALL, ids=repr)
 def test_constant_features_are_an_error(estimator):
     constant = np.zeros((150, 3))
-    with pytest.raises(ValueError, match=r"constant|the same image"):
+    with pytest.raises(ValueError, match=r"constant|the same point"):
         clone(estimator).fit(constant, Y)
 
 
@@ -118,7 +118,7 @@ def test_a_singular_within_class_scatter_is_said_and_a_ridge_keeps_all(estimator
 
 @pytest.mark.parametrize("estimator", [LFDA(), LFDA(reg=0.1), MFA(), *KERNEL], ids=repr)
 def test_classes_of_equal_points_have_no_ratio(estimator):
-    with pytest.raises(ValueError, match="of one class differ"):
+    with pytest.raises(ValueError, match="samples of each class are identical"):
         clone(estimator).fit(np.repeat(X[::30], 30, axis=0), np.repeat(np.arange(5), 30))
 
 
@@ -158,7 +158,7 @@ def test_an_indefinite_kernel_is_said():
 
 
 def test_a_kernel_that_tells_no_points_apart_is_an_error():
-    with pytest.raises(ValueError, match=r"kernel 'sigmoid' .* same image"):
+    with pytest.raises(ValueError, match=r"kernel 'sigmoid' .* same point"):
         KernelLFDA(kernel="sigmoid", gamma=100.0).fit(X, Y)
 
 

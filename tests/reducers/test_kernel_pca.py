@@ -143,7 +143,7 @@ def test_the_default_bandwidth_suits_raw_measurements():
 
 
 def test_isomap_connects_parts():
-    with pytest.warns(UserWarning, match="5 neighbours is in 2 parts"):
+    with pytest.warns(UserWarning, match="5 neighbours has 2 components"):
         model = Isomap(2).fit(TWO)
     assert model.n_parts_ == 2
     assert np.isfinite(model.embedding_).all()
@@ -152,7 +152,7 @@ def test_isomap_connects_parts():
 
 
 def test_lle_takes_enough_neighbours():
-    with pytest.warns(UserWarning, match="2 groups of points"):
+    with pytest.warns(UserWarning, match="2 components"):
         model = LLE(2).fit(TWO)
     k = model.n_neighbors_
     assert closed_groups(kneighbors(TWO, k)) == 1
@@ -199,10 +199,10 @@ def test_sparse_points_where_scikit_learn_takes_them():
         (Isomap(n_neighbors=40), TRAIN[:40], "n_neighbors=40, but with n_samples = 40"),
         (Isomap(38, n_neighbors=5), TRAIN[:40], r"\d+ dimensions with a positive"),
         (Isomap(40), TRAIN[:40], "n_samples = 40 .* at most 39"),
-        (LLE(n_neighbors=9), np.repeat(TRAIN[:8], 5, axis=0), "of n_samples = 40 these are 8"),
+        (LLE(n_neighbors=9), np.repeat(TRAIN[:8], 5, axis=0), "8 of n_samples = 40"),
         (LLE(4), TRAIN, "n_components=4, but n_features = 3"),
         (LLE(reg=0.0), TRAIN, "LLE: reg=0.0"),
-        (KernelPCA(30, "sigmoid"), DIGITS[:31], r"\d+ dimensions of positive"),
+        (KernelPCA(30, "sigmoid"), DIGITS[:31], r"\d+ dimensions with positive"),
         (KernelPCA(kernel="precomputed"), TRAIN, r"square; .*\(400, 3\)"),
         (KernelPCA(gamma=-1.0), TRAIN, "KernelPCA: gamma=-1.0"),
     ],

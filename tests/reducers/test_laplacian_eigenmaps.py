@@ -94,7 +94,7 @@ def test_parts_are_connected_by_their_shortest_bridges(kind, sparse):
     far[60:, 1] += 90
     X = sp.csr_array(far) if sparse else far
     model = LaplacianEigenmaps(4, n_neighbors=5, weights=kind)
-    with pytest.warns(UserWarning, match="5 neighbours is in 3 parts"):
+    with pytest.warns(UserWarning, match="5 neighbours has 3 components"):
         model.fit(X)
     parts = np.repeat([0, 1, 2], [40, 20, 20])
     assert {tuple(sorted(parts[pair])) for pair in model.bridges_} == {(0, 1), (0, 2)}
@@ -115,7 +115,7 @@ def test_parts_are_connected_by_their_shortest_bridges(kind, sparse):
 def test_strays_do_not_take_a_dimension(k):
     X = np.vstack([ROLL[:300], [[30.0, 0, 0], [30.1, 0, 0], [30, 0.1, 0]]])
     model = LaplacianEigenmaps(2, n_neighbors=k)
-    with pytest.warns(UserWarning, match="were connected"):
+    with pytest.warns(UserWarning, match="were joined"):
         model.fit(X)
     # Their indicator would leave all others on one point.
     spread = np.std(model.embedding_[:300], axis=0)

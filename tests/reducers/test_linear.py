@@ -70,7 +70,7 @@ def test_lda_finds_all_dimensions_of_a_singular_scatter_by_default():
     ("model", "X", "y", "message"),
     [
         (LDA(1), IRIS, np.zeros(150), "y has one class"),
-        (LDA(1), np.repeat(np.eye(2), 5, axis=0), np.repeat([0, 1], 5), "of one class differ"),
+        (LDA(1), np.repeat(np.eye(2), 5, axis=0), np.repeat([0, 1], 5), "identical"),
         (LDA(1), IRIS, IRIS[:, 0], "continuous"),
     ],
 )

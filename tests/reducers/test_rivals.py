@@ -297,7 +297,7 @@ def test_pls_da_deflates_by_leading_singular_vectors(X, y):
 
 def test_pls_da_stops_where_nothing_is_left_to_explain():
     X = np.array([[0.0, 1], [0, 2], [1, 1], [1, 2]])
-    with pytest.warns(UserWarning, match="n_components=2, but 1 components reproduce"):
+    with pytest.warns(UserWarning, match="n_components=2, but 1 components already reproduce"):
         model = PLSDA(2).fit(X, [0, 0, 1, 1])
     assert model.components_.shape == (1, 2)
 

@@ -61,7 +61,7 @@ def test_new_points_land_near_their_neighbours():
 
 def test_a_graph_in_parts_is_connected_with_one_warning():
     X = np.vstack([IRIS[:20], IRIS[60:80] + 10, IRIS[110:130] + 30])
-    with pytest.warns(UserWarning, match="in 3 parts.*shortest bridges") as caught:
+    with pytest.warns(UserWarning, match="has 3 components.*shortest edges") as caught:
         model = SDE(n_components=3).fit(X)
     assert len(caught) == 1
     assert model.optimality_gap_ < 1e-3
@@ -76,7 +76,7 @@ def test_a_graph_in_parts_is_connected_with_one_warning():
         (SDE(tol=0.0), "SDE: tol=0.0"),
         (SDE(n_components=120), "n_samples = 120 .* at most 119"),
         (SDE(n_neighbors=120), "n_neighbors=120"),
-        (SDE(solver="cvxpy"), "at most 100 distinct points, these are 120"),
+        (SDE(solver="cvxpy"), "at most 100 distinct samples, but there are 120"),
     ],
     ids=repr,
 )

@@ -66,7 +66,7 @@ def test_nothing_is_said_where_nothing_is_left_out(edit):
         ),
         (
             [("pca", "{name: mds, n_components: 40}"), ("lda, n_components: 2", "none")],
-            "6:31: reducer.n_components: ... is 40 ... mds ... at most 29 ... 30 training points",
+            "6:31: reducer.n_components: ... is 40 ... mds ... at most 29 ... 30 training samples",
         ),
         (
             [("{name: lda, n_components: 2}", "{name: ccdr, n_components: 9, beta: 0}")],
@@ -108,8 +108,10 @@ def test_what_takes_no_sparse_points_gets_none(edit):
     with pytest.raises(DocumentError) as caught:
         load_spec(path)
     mds, boosting = (line.strip() for line in str(caught.value).splitlines()[1:])
-    assert mds.startswith("x.yaml:7:5: reducers: mds takes no sparse")
-    assert boosting.startswith("x.yaml:8:20: classifiers: gradient_boosting takes no sparse")
+    assert mds.startswith("x.yaml:7:5: reducers: mds does not support sparse")
+    assert boosting.startswith(
+        "x.yaml:8:20: classifiers: gradient_boosting does not support sparse"
+    )
     dense = texts.replace("preprocess: []", "preprocess: [{name: svd, n_components: 50}]")
     load_spec(edit(("[knn]", "[knn, gradient_boosting]"), text=dense))
 

@@ -43,8 +43,8 @@ def test_the_name_is_the_stem_and_paths_may_be_path_objects(edit, folder):
         ("deep/own_studdy.yaml", "no spec at deep/own_studdy.yaml"),
         (".", ". is a folder"),
         ("", ". is a folder"),
-        ("a\0b", r"'a\x00b' is not a path"),
-        ("x" * 5000, "is not a path"),
+        ("a\0b", r"'a\x00b' is not the path"),
+        ("x" * 5000, "is not the path"),
     ],
 )
 def test_a_miss_says_what_is_near(edit, asked, message):

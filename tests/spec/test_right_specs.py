@@ -196,7 +196,7 @@ def test_specs_survive_the_round_trip(reducers, split, grid, metrics, title):
     except DocumentError as error:
         # Items drawn apart can be equal once their defaults are filled in, share a label, or want
         # more dimensions than few training points have.
-        refused = ("twice", "offers at most")
+        refused = ("twice", "supports at most")
         assume(not all(any(s in p.message for s in refused) for p in error.problems))
         raise
     again = Spec.from_resolved(json.loads(json.dumps(spec.resolved())))

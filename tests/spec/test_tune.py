@@ -136,7 +136,7 @@ def test_tune_none_is_as_good_as_absent(right):
         ("beta: {log", "betta: {log", "4:51: reducer.betta: ... mean 'beta'"),
         (
             *("controls: []", "controls: []\nsweep: {reducer.beta: [1, 2]}"),
-            "4:57: reducer.beta: ... tuned ... swept ... drop one",
+            "4:57: reducer.beta: ... tuned ... swept ... remove one",
         ),
         (
             *("  - none", "  - {name: ccdr, n_components: {grid: [1, 3]}, beta: 2.0}"),
@@ -189,4 +189,4 @@ tune: {folds: 2}
     (line,) = str(caught.value).split("\n  ")[1:]
     assert line.startswith("x.yaml:5:15: tune.folds: ")
     assert "'setosa' has 1" in line
-    assert "drop tune" in line
+    assert "remove tune" in line

@@ -106,7 +106,7 @@ def test_a_spec_without_a_file_can_be_swept():
         ({"beta": ["a"]}, r"--values of beta: sweep\.reducer\.beta: .*a number"),
         ({"n_components": [0.5]}, "n_components .*whole number.* 0.5"),
         ({"beta": {"lag": [1, 2, 3]}}, "Did you mean 'log'"),
-        ({"n_neighbors": [5000]}, "n_neighbors is 5000.*only 1797 points"),
+        ({"n_neighbors": [5000]}, "n_neighbors is 5000.*among 1797 samples"),
     ],
 )
 def test_what_can_not_be_swept(edit, params, message):

@@ -44,23 +44,24 @@ def read_images(
 ) -> RawData:
     """Read folders, zip or tar archives of image files, one grey image per row.
 
-    Rows are sorted by the files' names, numbers in them by value, so that the result doesn't
-    depend on how an archive was packed. Colours become their luminance. A row holds its image's
-    pixels row by row.
+    Rows are sorted by file name, with numbers in the names sorted by value, so the result does not
+    depend on the order in an archive. Colours are converted to luminance. Each sample holds the
+    pixels of its image row by row.
 
     Options
     -------
     label: ``folder``: a file's class is the name of its folder; or a regular expression with one
         group that is searched for in the file's name with its folders, such as ``obj([0-9]+)__``.
-    files: Which files are read, as a shell pattern; of those only the ones that end as images do.
-    resize: How images are brought to `shape`: the first pixel of each block, the mean of each block
-        (both need a size that `shape` divides), or Pillow's interpolations, which take in all
-        pixels when an image is made smaller.
+    files: Shell pattern of the files to read; files without the ending of an image are skipped.
+    resize: How to resize images to `shape`: by the first pixel of each block, by the mean of each
+        block (both need a size that `shape` divides), or by Pillow's interpolations, which use all
+        pixels when an image becomes smaller.
     shape: Height and width after resizing.
-    scale: Grey values as they are, or divided by the largest that the file could hold.
+    scale: Keep grey values (``none``), or divide them by the largest value that the file can hold
+        (``unit``).
     """
     if (resize == "none") != (shape is None):
-        raise InputError("Options of images: `resize` and `shape` are given together.")
+        raise InputError("Options of images: `resize` and `shape` must be given together.")
     label_of = file_labeller(label)
 
     def read_one(path: Path) -> RawData:
@@ -107,8 +108,9 @@ def _resized(where: str, grey: _Image, resize: Resize, shape: tuple[int, int]) -
         return np.array(image.resize((width, height), kind), dtype=np.float64)
     if grey.shape[0] % height or grey.shape[1] % width:
         raise InputError(
-            f"{where}: {grey.shape[0]} x {grey.shape[1]} pixels can't be cut into {height} x "
-            f"{width} equal blocks; choose a `shape` that divides, or bilinear or bicubic."
+            f"{where}: {grey.shape[0]} x {grey.shape[1]} pixels cannot be divided into {height} x "
+            f"{width} equal blocks; choose a `shape` that divides the size, or resize by bilinear "
+            "or bicubic."
         )
     blocks = grey.reshape(height, grey.shape[0] // height, width, grey.shape[1] // width)
     if resize == "stride":

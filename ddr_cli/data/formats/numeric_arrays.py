@@ -34,7 +34,7 @@ def read_npz(
 
     X may have three dimensions (samples, height, width): then each sample is an image. A sparse X
     is stored as the arrays ``data``, ``indices``, ``indptr`` and ``shape`` (what
-    `scipy.sparse.save_npz` writes, for CSR or CSC) beside the label array, and stays sparse.
+    `scipy.sparse.save_npz` writes, for CSR or CSC) next to the label array, and stays sparse.
 
     Options
     -------
@@ -91,7 +91,7 @@ def _features(
         return X.reshape(len(X), -1), (X.shape[1], X.shape[2])
     if X.ndim != 2:
         raise InputError(
-            f"{path}: the array '{data}' has {X.ndim} dimensions; 2 (or 3) are needed."
+            f"{path}: the array '{data}' has {X.ndim} dimensions, but must have 2 (or 3)."
         )
     return X, None
 
@@ -109,8 +109,7 @@ def read_mat(
 ) -> RawData:
     """Read MATLAB files with a matrix of features, one block of rows from each.
 
-    The variable names that are assumed are those of Deng Cai's data sets. A sparse matrix stays
-    sparse.
+    The default variable names are those of Deng Cai's data sets. A sparse matrix stays sparse.
 
     Options
     -------
@@ -119,10 +118,10 @@ def read_mat(
     label: The variable that holds the classes, or the column of `data` that does (from 0, negative
         ones from the end).
     groups: The variable of the groups, such as subjects.
-    ignore: Columns of `data` that are no features (from 0, negative ones from the end).
+    ignore: Columns of `data` that are not features (from 0, negative ones from the end).
     samples_in_columns: `data` has a column per sample; it is transposed first.
-    columnwise_image: Each row is an image of this height and width with its pixels column by
-        column, as MATLAB unfolds them; they are put row by row.
+    columnwise_image: Height and width of images whose pixels are stored column by column, as in
+        MATLAB; they are reordered row by row.
     """
 
     def read_one(path: Path) -> RawData:
@@ -164,7 +163,7 @@ def read_mat_cells(
 
     Options
     -------
-    data: The variable that holds the cell array; empty cells are passed over.
+    data: The variable that holds the cell array; empty cells are skipped.
     label: The variable that names the class of each row of cells.
     """
 
@@ -180,7 +179,7 @@ def read_mat_cells(
         full = [(row, image) for row, line in enumerate(cells) for image in line if image.size]
         shapes = sorted({image.shape for _, image in full})
         if len(shapes) != 1 or len(shapes[0]) != 2:
-            raise InputError(f"{path}: the images in '{data}' don't have one size: {shapes}.")
+            raise InputError(f"{path}: the images in '{data}' have different sizes: {shapes}.")
         X = np.array([image.ravel() for _, image in full])
         return RawData(X, names[[row for row, _ in full]], image_shape=shapes[0])
 
@@ -255,7 +254,7 @@ def _labels(path: Path, variables: Mapping[str, Any], name: str) -> NDArray[Any]
     try:
         return np.array([np.asarray(cell).item() for cell in values])
     except ValueError:
-        raise InputError(f"{path}: a cell of '{name}' doesn't hold just one label.") from None
+        raise InputError(f"{path}: a cell of '{name}' must hold exactly one label.") from None
 
 
 def _column(path: Path, index: int, width: int) -> int:
@@ -288,11 +287,12 @@ def read_idx(paths: Sequence[Path], *, scale: Literal["none", "unit"] = "none") 
 
     Options
     -------
-    scale: Values as they are, or divided by the largest that their type holds (bytes: 255).
+    scale: Keep values (``none``), or divide them by the largest value of their type (``unit``;
+        bytes: 255).
     """
     if len(paths) % 2:
         raise InputError(
-            f"{paths[-1]}: IDX files come in pairs, samples and then their labels; here are "
+            f"{paths[-1]}: IDX files come in pairs, samples and then their labels, but here are "
             f"{len(paths)}."
         )
     pairs = zip(paths[::2], paths[1::2], strict=True)
@@ -312,7 +312,7 @@ def _read_pair(samples: Path, labels: Path, scale: str) -> RawData:
     features = X.reshape(len(X), -1).astype(np.float64)
     if scale == "unit":
         if X.dtype.kind == "f":
-            raise InputError(f"{samples}: `scale: unit` is for whole numbers.")
+            raise InputError(f"{samples}: `scale: unit` needs whole numbers.")
         features /= np.iinfo(X.dtype).max
     shape = (X.shape[1], X.shape[2]) if X.ndim == 3 else None
     return RawData(features, y.astype(np.int64), image_shape=shape)
@@ -333,7 +333,7 @@ def _array(path: Path) -> NDArray[Any]:
     shape = tuple(header.tolist())
     if len(content) - start != math.prod(shape) * kind.itemsize:
         raise InputError(
-            f"{path}: {max(len(content) - start, 0)} bytes follow the header, which tells of "
+            f"{path}: {max(len(content) - start, 0)} bytes follow the header, which states "
             f"{' x '.join(map(str, shape))} values of {kind.itemsize}."
         )
     return np.frombuffer(content, kind, offset=start).reshape(shape)
@@ -344,6 +344,6 @@ def _find_named(path: Path, found: Mapping[str, Any], name: str, kind: str) -> A
     if name not in found:
         raise InputError(
             f"{path}: there is no {kind} '{name}'; it holds {', '.join(found) or 'none'}."
-            f"{did_you_mean(name, found)} The format's options data and label name another."
+            f"{did_you_mean(name, found)} The options data and label of the format choose another."
         )
     return found[name]

@@ -31,9 +31,9 @@ def read_libsvm(
 
     Options
     -------
-    n_features: The number of features, when the largest index of the files is not the last one.
+    n_features: The number of features, if it exceeds the largest index in the files.
     first_index: The index of the first feature; by default 0 if it occurs in a file, else 1.
-    dense: Return an ordinary array instead of a sparse one.
+    dense: Return a dense array instead of a sparse one.
     """
     blocks = _read_pairs(paths, n_features, first_index)
     return concatenate_rows(
@@ -61,8 +61,8 @@ def read_letor(
     -------
     labels: The class of a pair: ``relevant`` or ``non-relevant``, or the grade itself.
     relevant_above: A pair is relevant when its grade is larger than this.
-    n_features: The number of features, when the largest index of the files is not the last one.
-    dense: Return an ordinary array; LETOR states every feature of every pair.
+    n_features: The number of features, if it exceeds the largest index in the files.
+    dense: Return a dense array; LETOR files state every feature of every pair.
     """
     parts = []
     for X, grades, queries in _read_pairs(paths, n_features, 1):
@@ -112,7 +112,7 @@ def _read_file(path: Path, first_index: int) -> _Block:
     if not len(queries):
         queries = np.full(len(labels), -1)
     if len(queries) != len(labels):
-        raise InputError(f"{path}: some lines have a query, qid:N, and some have none.")
+        raise InputError(f"{path}: some lines have a query, qid:N, but others do not.")
     return sp.csr_array(X), labels, queries.astype(np.int64)
 
 

@@ -33,21 +33,21 @@ class Columns:
         when `label`, `groups`, `parts`, `ignore` or `categorical` names a column and no `names` are
         given. Parquet, Feather and ARFF files always have names.
     label: The column of the class. When every label is a number, labels are compared as numbers.
-    groups: The column of the groups, such as subjects; it is no feature.
-    group_pattern: A regular expression whose one group, found in the cell of `groups`, names the
-        group, such as the speaker in the name of a recording.
+    groups: The column of the groups, such as subjects; it is not a feature.
+    group_pattern: A regular expression with one capture group that extracts the name of the group
+        from the cell of `groups`, such as the speaker from the name of a recording.
     parts: Columns that hold a given split: each cell is ``train``, ``test`` or, for neither, empty;
-        they are no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
+        they are not features. A spec's ``split: {kind: given, column: NAME}`` uses one.
     part_values: The meaning of other cells there, such as ``{'0': train, '1': test}``.
-    ignore: Columns that are not read.
+    ignore: Columns to skip.
     categorical: Columns of text, whose values are categories.
     categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
         ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both follow the order
         (by code point) of the values in all files.
-    missing: What happens to a missing value. ``keep``: it stays missing, for the step ``impute`` of
-        a spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
-        columns with one are left out. ``category``: it is a value of its own in a categorical
-        column, an error in a numeric one.
+    missing: Treatment of missing values. ``keep``: they stay missing, for the step ``impute`` of a
+        spec; in 0/1 columns they are a separate value. ``drop_rows``, ``drop_columns``: rows or
+        columns with missing values are left out. ``category``: they are a separate value of a
+        categorical column, and an error in a numeric column.
     missing_values: Cells that mean a missing value.
     """
 
@@ -140,7 +140,9 @@ def _roles(
     parts = [table.index_of(column) for column in columns.parts]
     special = [label, *parts, *([] if groups is None else [groups])]
     if len(set(special)) < len(special):
-        raise InputError(f"{path}: one column can't be two of label, groups and parts.")
+        raise InputError(
+            f"{path}: one column cannot have two of the roles label, groups and parts."
+        )
     left_out = {*special, *map(table.index_of, columns.ignore)}
     features = [index for index in range(table.cells.shape[1]) if index not in left_out]
     if columns.categorical == "all":
@@ -149,8 +151,8 @@ def _roles(
         categorical = set(map(table.index_of, columns.categorical))
     if categorical & left_out:
         raise InputError(
-            f"{path}: column {min(categorical & left_out)} is named as categorical, but it is the "
-            f"label, groups, one of parts or ignored."
+            f"{path}: column {min(categorical & left_out)} is listed as categorical, but it is the "
+            "label, the groups, one of parts or ignored."
         )
     if not features:
         raise InputError(f"{path}: no column is left for the features.")
@@ -190,14 +192,15 @@ class Table:
         frames: list[pd.DataFrame] = []
         for path, frame, own in ((file.path, file.frame, list(file.titles)) for file in files):
             if own and own != self.titles:
-                raise InputError(f"{path}: other column names than in the first file.")
+                raise InputError(f"{path}: the column names differ from those of the first file.")
             if header and not own:
                 line, found = _header(path, frame)
                 frame = frame.iloc[1:]
                 self.titles = self.titles or found
                 if not names and found != self.titles:
                     raise InputError(
-                        f"{path}, line {line}: other column names than in the first file."
+                        f"{path}, line {line}: the column names differ from those of the first "
+                        "file."
                     )
             if frame.empty:
                 raise InputError(f"{path}: the file holds no rows of data.")
@@ -208,7 +211,9 @@ class Table:
                     f"{path}: {len(self.titles)} column names are given for {width} columns."
                 )
             if frame.shape[1] != width:
-                raise InputError(f"{path}: {frame.shape[1]} columns, the first file has {width}.")
+                raise InputError(
+                    f"{path}: {frame.shape[1]} columns, but the first file has {width}."
+                )
         self.cells = pd.concat(frames, keys=range(len(frames)))
 
     def index_of(self, column: Column) -> int:
@@ -247,7 +252,7 @@ def _header(path: Path, frame: pd.DataFrame) -> tuple[int, list[str]]:
     line, found = frame.index[0], frame.iloc[0].tolist()
     if len(set(found)) < len(found):
         twice = next(name for name in found if found.count(name) > 1)
-        raise InputError(f"{path}, line {line}: the column name '{twice}' is there twice.")
+        raise InputError(f"{path}, line {line}: the column name '{twice}' occurs twice.")
     return line, found
 
 
@@ -275,14 +280,13 @@ def _gaps(
     if missing == "error" and gaps.any(axis=None):
         place = gaps.stack().idxmax()
         raise InputError(
-            f"{table.place(place[:2], place[2])}: the value is missing. Say with `missing:` what "
-            f"to do: keep (a spec's step impute fills it in), drop_rows, drop_columns or category."
+            f"{table.place(place[:2], place[2])}: the value is missing. Set `missing:` to keep "
+            "(then a spec's step impute fills it in), drop_rows, drop_columns or category."
         )
     empty = gaps.all()
     if missing != "category" and empty.any():
         raise InputError(
-            f"The column '{table.title(empty.idxmax())}' holds no value at all: name it in "
-            f"`ignore`."
+            f"The column '{table.title(empty.idxmax())}' has no values: add it to `ignore`."
         )
     return gaps, unlabelled
 
@@ -302,13 +306,12 @@ def _numbers(table: Table, gaps: Any, missing: Missing) -> NDArray[np.float64]:
         )
         raise InputError(
             f"{table.place(at, index)}: '{table.cells[index].iloc[row]}' is not a finite number; "
-            f"name the column as `categorical` or in `ignore`, or add the value to "
-            f"`missing_values`.{hint}"
+            f"add the column to `categorical` or `ignore`, or the value to `missing_values`.{hint}"
         )
     if missing == "category" and is_gap.any():
         raise InputError(
             f"The numeric column '{table.title(gaps.any().idxmax())}' has missing values, which "
-            f"can't be a category of their own: choose keep, drop_rows or drop_columns."
+            "cannot be a separate category: choose keep, drop_rows or drop_columns."
         )
     return X
 
@@ -329,7 +332,7 @@ def _groups(table: Table, index: int, markers: frozenset[str], pattern: str | No
     column = table.cells[index]
     if column.isin(markers).any():
         place = table.place(column.isin(markers).idxmax(), index)
-        raise InputError(f"{place}: no group is named.")
+        raise InputError(f"{place}: the group is missing.")
     return numeric_labels(list(map(pattern_labeller(pattern), column)) if pattern else list(column))
 
 
@@ -343,7 +346,7 @@ def _part(
         row: Any = wrong.idxmax()
         raise InputError(
             f"{table.place(row, index)}: '{column[row]}' is neither train nor test; leave the cell "
-            "of a row of neither part empty."
+            "empty if a row is in neither set."
         )
     return column.to_numpy(dtype=str)
 

@@ -53,18 +53,18 @@ def read_csv(
 ) -> RawData:
     """Read one or more text tables, plain or gzip, with the same columns.
 
-    A column is named by its name or by its index; indices count from 0, negative ones from the
-    end. Blank lines are passed over. Numbers are read to the nearest float64.
+    Options refer to a column by its name or its index; indices count from 0, negative ones from the
+    end. Blank lines are skipped. Numbers are read to the nearest float64.
 
     Options
     -------
     separator: ``comma``, ``tab``, ``semicolon``, ``whitespace`` (any run of blanks and tabs), or
-        the one sign itself.
-    names: The column names, the label's included, when the file doesn't state them.
-    comment: From this sign to the end of the line nothing is read.
-    skip_lines: Lines at the start of each file that are not read.
+        a single character.
+    names: The column names, including that of the label, if the file does not state them.
+    comment: A character that starts a comment until the end of the line.
+    skip_lines: Number of lines to skip at the start of each file.
     encoding: The text encoding.
-    decimal: The sign before the decimals of numbers.
+    decimal: The decimal separator of numbers.
     """
     how = (separator, comment, skip_lines, encoding, decimal)
     files = [Cells(Path(path), read_text_cells(Path(path), *how)) for path in paths]
@@ -124,7 +124,7 @@ def read_text_cells(
             raise InputError(f"{path}: {str(error).rpartition(': ')[2].strip()}.") from None
         expected, number, there = many.groups()
         raise InputError(
-            f"{path}, line {number}: {there} cells where {expected} were expected."
+            f"{path}, line {number}: {there} cells, but {expected} were expected."
         ) from None
     # One block: thousands of columns, as of chips, would each cost a millisecond.
     lines_read = range(skip_lines + 1, skip_lines + 1 + len(cells))
@@ -137,7 +137,7 @@ def read_text_cells(
     for number in short.intersection(cells.index) if '"' not in text else ():
         there = len(split(lines[number - 1]))
         if there < width:
-            raise InputError(f"{path}, line {number}: {there} cells where {width} were expected.")
+            raise InputError(f"{path}, line {number}: {there} cells, but {width} were expected.")
     return cells.replace(DECIMAL_COMMA, r"\1.\2", regex=True) if decimal == "," else cells
 
 
@@ -159,15 +159,15 @@ def read_sample_columns(
     """Read one or more text tables, plain or gzip, whose first line holds the samples' titles.
 
     Each further line holds a feature: its name, then its value in every sample. A column without
-    any value, such as after a last separator, is passed over.
+    any value, such as after a last separator, is skipped.
 
     Options
     -------
     label: A regular expression with one group that is searched for in a sample's title; the group
         is its class.
-    groups: The same for its group, such as the subject that was measured.
-    names: How many columns at the start are no samples; the last of them names the features.
-    ignore: Columns whose title matches this regular expression as a whole are no samples.
+    groups: A regular expression for the group of a sample, such as the measured subject.
+    names: Number of columns at the start that are not samples; the last of them names the features.
+    ignore: A regular expression; columns whose whole title matches it are not samples.
     separator: ``comma``, ``tab``, ``semicolon``, ``whitespace``, or the one sign itself.
     encoding: The text encoding.
     """
@@ -209,7 +209,7 @@ def read_sample_columns(
     files = [read_one(Path(path)) for path in paths]
     for path, file in zip(paths, files, strict=True):
         if file.feature_names != files[0].feature_names:
-            raise InputError(f"{path}: other features than in the first file.")
+            raise InputError(f"{path}: the features differ from those of the first file.")
     return concatenate_rows(files)
 
 
@@ -229,14 +229,14 @@ def read_table(
 ) -> RawData:
     """Read Excel (.xlsx), Parquet (.parquet), Feather (.feather) and ARFF (.arff) files.
 
-    The ending of a file says of which kind it is. A column is named by its name or by its index;
+    The ending of a file determines its kind. Options refer to a column by its name or its index;
     indices count from 0, negative ones from the end. Excel needs the extra ``excel``, Parquet and
     Feather need the extra ``parquet``.
 
     Options
     -------
     sheet: The sheet of an Excel file, by its name or by its number from 0.
-    skip_rows: Rows at the start of an Excel sheet that are not read.
+    skip_rows: Number of rows to skip at the start of an Excel sheet.
     """
     return read_columns([read_file_cells(Path(path), sheet, skip_rows) for path in paths], columns)
 
@@ -259,7 +259,8 @@ def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cel
     kind = path.suffix.lower()
     if kind not in _READERS:
         raise InputError(
-            f"{path}: its ending is none of {', '.join(_READERS)}; text is read by the format csv."
+            f"{path}: its ending is not one of {', '.join(_READERS)}; text is read by the format "
+            "csv."
         )
     require_file(path)
     try:

@@ -42,21 +42,22 @@ def read_text(
     """Read folders, zip or tar archives of text files as sparse weights of terms.
 
     A term is a run of at least two letters, in lower case. Documents without a term that is kept
-    are left out. Rows are sorted by the files' names, numbers in them by value; columns by term.
+    are left out. Rows are sorted by file name, with numbers in the names sorted by value; columns
+    are sorted by term.
 
     Options
     -------
     label: ``folder``: a file's class is the name of its folder; or a regular expression with one
         group that is searched for in the file's name with its folders.
-    files: Which files are read, as a shell pattern.
-    encoding: The text encoding; what is no text in it separates terms. With ``ascii`` only a to z
-        are letters.
+    files: Shell pattern of the files to read.
+    encoding: The text encoding; bytes that are not text in it separate terms. With ``ascii`` only a
+        to z are letters.
     skip_header: Start after the first empty line, as after the header lines of a mail or news
         article.
     stop_words: Leave out the words of the SMART system's list. Its words with an apostrophe never
         occur here: ``isn't`` is the two terms ``isn`` and ``t``, of which the second is too short.
-    stemmer: Put terms with the same Porter stem together. Words are looked up in the stop list
-        before and after stemming.
+    stemmer: Merge terms with the same Porter stem. Stop words are removed before and after
+        stemming.
     min_documents: Leave out terms that occur in fewer documents.
     weights: With n_ij the count of term j in document i, N the number of documents and N_j of those
         with term j: n_ij, n_ij ln(N / N_j), or (1 + ln n_ij) ln(N / N_j). Documents are not scaled

@@ -73,8 +73,8 @@ def optional_writing(cache_dir: Path) -> Iterator[None]:
         if cache_dir not in _warned:
             _warned.add(cache_dir)
             warnings.warn(
-                f"The cache {cache_dir} can't be written to ({error.strerror or error}); ddr goes "
-                "on without it. Set DDR_CACHE to a folder that can.",
+                f"The cache {cache_dir} can't be written to ({error.strerror or error}); ddr "
+                "continues without it. Set DDR_CACHE to a writable folder.",
                 RuntimeWarning,
                 stacklevel=4,
             )

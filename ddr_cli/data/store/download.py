@@ -105,7 +105,7 @@ class _Attempt:
         except TookTooLongError:
             raise _LastingError(f"not complete after {limit:.3g} s") from None
         except requests.ConnectTimeout as error:
-            raise _LastingError("no connection could be made") from error
+            raise _LastingError("no connection") from error
         except requests.HTTPError as error:
             status = 0 if error.response is None else error.response.status_code
             if 400 <= status < 500 and status not in _PASSING:
@@ -151,7 +151,7 @@ def _reason(error: Exception, sources: Sources) -> str:
     elif isinstance(error, requests.Timeout) or "timed out" in reason:
         reason = f"timed out after {sources.timeout:g} s"
     elif isinstance(error, requests.exceptions.ChunkedEncodingError) or "IncompleteRead" in reason:
-        reason = "the connection broke off"
+        reason = "the connection was lost"
     elif isinstance(error, requests.ConnectionError):
         reason = "can't reach the server"
     elif "does not match the known hash" in reason:
@@ -215,7 +215,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
     if sources.offline:
         raise DataUnavailableError(
             f"openml:{number} is not in the cache {sources.cache_dir}, and downloads are off; run "
-            f"'ddr data fetch openml:{number}' once where there is a connection."
+            f"'ddr data fetch openml:{number}' once with a connection."
         )
     from sklearn import datasets
 
@@ -233,7 +233,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
         reason = str(getattr(error, "reason", error)) or type(error).__name__
         raise DataUnavailableError(
             f"openml:{number} is not in the cache and can't be fetched from OpenML ({reason}); try "
-            "again where there is a connection."
+            "again with a connection."
         ) from None
     except (ValueError, ImportError) as error:  # an unknown number, a sparse table
         raise InputError(f"openml:{number} can't be used: {error}") from None

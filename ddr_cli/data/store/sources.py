@@ -21,20 +21,20 @@ _NO = frozenset({"", "0", "false", "no", "off"})
 
 @dataclass(frozen=True)
 class Sources:
-    """Where data sets are looked for, in this order: mirrors, the cache, the internet.
+    """Where to search for data sets, in this order: mirrors, the cache, the internet.
 
     Parameters
     ----------
     data_dirs : tuple of Path
         Read-only mirrors, laid out as ``<folder>/<file>``.
     cache_dir : Path
-        The user's cache; it is made when something is first written to it.
+        The user's cache; the first download creates it.
     offline : bool
-        Never download.
+        Do not download.
     attempts : int
-        How often a download is tried from each address.
+        Number of download attempts per address.
     timeout : float
-        Seconds without a byte after which an attempt is given up.
+        Seconds without data after which an attempt fails.
     """
 
     data_dirs: tuple[Path, ...]
@@ -47,9 +47,19 @@ class Sources:
     def from_environment(
         cls, data_dirs: Sequence[Path] | None = None, offline: bool | None = None
     ) -> Sources:
-        """Return `data_dirs` and then those of ``DDR_DATA``, with ``DDR_CACHE``.
+        """Return the sources that the environment variables define.
 
-        ``DDR_OFFLINE`` decides if `offline` is not given.
+        Parameters
+        ----------
+        data_dirs : sequence of Path, optional
+            Mirrors to search before those of ``DDR_DATA``.
+        offline : bool, optional
+            Do not download. Default: ``DDR_OFFLINE`` decides.
+
+        Returns
+        -------
+        Sources
+            The mirrors, and the cache of ``DDR_CACHE``.
         """
         first = tuple(Path(folder).expanduser() for folder in data_dirs or ())
         for folder in first:
@@ -66,7 +76,18 @@ class Sources:
         )
 
     def openml_card(self, number: int) -> Path:
-        """Return where the card of a data set of OpenML is kept once it was downloaded."""
+        """Return the path of the cached card of an OpenML data set.
+
+        Parameters
+        ----------
+        number : int
+            The number of the data set at OpenML.
+
+        Returns
+        -------
+        Path
+            The path, which may not exist yet.
+        """
         return self.cache_dir / "openml" / str(number) / f"openml-{number}.yaml"
 
 

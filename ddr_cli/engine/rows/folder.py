@@ -92,7 +92,7 @@ def rescue(journals: Journals) -> str:
         changed = [file for file in journals.files if not file.is_in_place()]
         if any(file.path.exists() for file in changed):
             target = _previous(folder)
-            aside = f" What was there is in {target} now."
+            aside = f" The previous content was moved to {target}."
         for file in changed:
             if file.path.exists():
                 file.path.rename(target / file.path.name)

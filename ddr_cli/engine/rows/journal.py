@@ -493,7 +493,8 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
             "the file, or move it away to start over."
         )
     raise InputError(
-        f"{path} is not a journal of ddr: its first line is another header. Choose another folder "
+        f"{path} is not a journal of ddr: its first line is a different header. Choose another "
+        "folder "
         "with --out, or move the file away; '--redo all' moves it to previous/."
     )
 

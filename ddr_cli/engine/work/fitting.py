@@ -390,9 +390,9 @@ def _check(part: Any, size: int) -> None:
     values = part.data if sparse.issparse(part) else part  # type: ignore[attr-defined]
     kind = getattr(values, "dtype", type(values).__name__)
     if getattr(kind, "kind", "") not in tuple("biuf"):
-        raise ValueError(f"the embedding is no array of real numbers, but of the type {kind}")
+        raise ValueError(f"the embedding must be an array of real numbers, but has the type {kind}")
     if part.ndim != 2 or part.shape[0] != size:
-        raise ValueError(f"the embedding has shape {part.shape} where {size} rows were given")
+        raise ValueError(f"the embedding has shape {part.shape} but {size} rows were given")
     if not np.isfinite(values).all():
         raise ValueError("the embedding has infinite or undefined values")
 

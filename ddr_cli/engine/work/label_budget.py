@@ -34,7 +34,7 @@ def labelled_rows(split: Samples, budget: int | None) -> NDArray[np.intp]:
     short = np.flatnonzero((sizes > 0) & (sizes < budget))
     if len(short):
         raise ValueError(
-            f"{budget} labelled samples per class are more than there are: class "
+            f"{budget} labelled samples per class are too many: class "
             f"'{split.labels.classes[short[0]]}' has {sizes[short[0]]} in the training set"
         )
     return np.flatnonzero((split.label_order < budget) & (y != UNLABELLED))

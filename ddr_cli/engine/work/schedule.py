@@ -88,7 +88,7 @@ class PendingFit:
             return []
         self.attempts += 1
         if seen.fitting:
-            reason = f"{reason} while it was fitted"
+            reason = f"{reason} during the fit"
         if status == TIMEOUT or self.attempts >= _ATTEMPTS:
             return self.lose(status, reason)
         return self.lose(status, reason, trials=list(self.left)[:1]) if seen.fitting else []
@@ -339,7 +339,7 @@ class Schedule:
         for pending in waiting:
             lack = opened.undivided.get(pending.fit.labels)
             if not is_prepared:
-                reason = f"while the split was prepared: {error or end.reason}"
+                reason = f"during the preparation of the split: {error or end.reason}"
                 traceback = end.result.traceback if end.result is not None else ""
                 self._ended.results += pending.lose(end.death or FAILED, reason, traceback)
             elif pending.fit.tuning is not None and lack is not None:

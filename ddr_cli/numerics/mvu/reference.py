@@ -28,9 +28,8 @@ def solve_cvxpy(framework: Framework) -> tuple[Floats, Floats]:
     """
     if framework.n_nodes > MOST_NODES:
         raise ValueError(
-            f"solver='cvxpy' is for at most {MOST_NODES} distinct points, these are "
-            f"{framework.n_nodes}: a general solver would factorise a matrix of order n^2 / 2. "
-            f"solver='interior' is exact too and takes seconds."
+            f"solver='cvxpy' is for at most {MOST_NODES} distinct samples, but there are "
+            f"{framework.n_nodes}. Use solver='interior', which is exact too and takes seconds."
         )
     # It takes a second to import, and most solutions do without; its types are incomplete.
     cvxpy: Any = import_module("cvxpy")

@@ -30,23 +30,23 @@ _LARGEST_EXPONENT = 1023  # of a float
     look=("green", "D"),
 )
 class ForestEmbedding(Reducer):
-    r"""The principal components of the leaves that points reach in a random forest.
+    r"""The principal components of the leaves that samples reach in a random forest.
 
-    A point has in :math:`\phi(x)`, for every leaf of T trees, :math:`T^{-1/2}` if it ends there and
-    0 if not. The inner product of two points is the share of trees in which they reach the same
-    leaf, the forest's proximity, and the embedding are the leading principal components
-    :math:`V^T (\phi(x) - \bar\phi)`.
+    For every leaf of T trees, :math:`\phi(x)` has an entry :math:`T^{-1/2}` if the sample ends
+    there and 0 if not. The inner product of two samples is the fraction of trees in which they
+    reach the same leaf, the forest's proximity. The embedding consists of the leading principal
+    components :math:`V^T (\phi(x) - \bar\phi)`.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, fewer than points; those in which the leaves don't differ are 0.
+        Dimensions, fewer than n_samples; dimensions in which the leaves do not differ are 0.
     n_estimators : int, default=100
         Number of trees T.
     min_samples_leaf : int, default=5
-        Fewest training points in a leaf.
+        Smallest number of training samples in a leaf.
     random_state : int, RandomState or None, default=None
-        Draws the trees' points and features.
+        Seed of the trees' samples and features.
 
     Attributes
     ----------
@@ -55,28 +55,28 @@ class ForestEmbedding(Reducer):
     explained_variance_ : ndarray of shape (n_components,)
         Variance along each, descending.
     shift_ : ndarray of shape (n_features,)
-        What is subtracted from each feature before scaling: its value nearest to 0 where it never
-        changes sign, 0 elsewhere. The trees compute in float32, which keeps 7 digits.
+        The value that is subtracted from each feature before scaling: its value nearest to 0 if the
+        feature never changes sign, else 0. The trees compute in float32, which keeps 7 digits.
     scale_ : ndarray of shape (n_features,)
         Powers of two by which the shifted features are multiplied, so that each has a range in
         [1, 2); 0 for constant features.
     forest_ : sklearn.ensemble.RandomForestClassifier
         The forest, fitted to the shifted and scaled features.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it with features of different kinds and units, and classes that combinations of
-    features make.
+    Use it with features of different kinds and units, and with classes that depend on combinations
+    of features.
 
-    Not to look at its training points, whose labels the trees know; nor with few points, of which
-    each tree has a few leaves.
+    Do not judge it by its training samples, whose labels the trees have used. Avoid it with few
+    samples, on which each tree has few leaves.
 
-    The trees know the labels of the training points that they were grown on, so that these are
-    further apart than new points: errors on the training part say nothing.
+    The trees have used the labels of the training samples, so classes are further apart among these
+    than among new samples: errors on the training set are not informative.
 
-    For n points, d features and m dimensions: :math:`O(T n \sqrt{d} \ln^2 n)` for the trees,
+    For n samples, d features and m dimensions: :math:`O(T n \sqrt{d} \ln^2 n)` for the trees,
     :math:`O(n T m)` for each iteration of the eigenvectors.
 
     References
@@ -102,7 +102,6 @@ class ForestEmbedding(Reducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ForestEmbedding:
-        """Grow the trees from points and their classes `y`, and find the components."""
         points, code = self._points_and_classes(X, y)
         self.shift_, self.scale_ = _shift_and_scale(points)
         self.forest_ = RandomForestClassifier(
@@ -127,7 +126,6 @@ class ForestEmbedding(Reducer):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place points by the leaves that they reach."""
         points = self._points(X)
         placed = self._leaves(points) @ self.components_.T - self._shift
         return np.asarray(placed.astype(points.dtype))

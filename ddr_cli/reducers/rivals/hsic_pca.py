@@ -27,7 +27,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes, rank_of_cen
     look=("vermilion", "s"),
 )
 class HSICPCA(MeansDiscriminant):
-    r"""Orthonormal directions that depend most on the labels, by the Hilbert-Schmidt criterion.
+    r"""Find the orthonormal directions with the largest dependence (HSIC) on the labels.
 
     The rows of `components_` are the leading eigenvectors of
 
@@ -41,35 +41,36 @@ class HSICPCA(MeansDiscriminant):
     ----------
     n_components : int or None, default=None
         Dimensions. With ``pca_weight=0`` at most min(n_features, n_classes - 1), the rank of the
-        matrix; else at most the rank of the centred data. None: all there are. Default: as for
-        `LDA`.
+        matrix; else at most the rank of the centred data. None: as many as possible. Default: as
+        for `LDA`.
     pca_weight : float, default=0
-        The weight w of the identity in the kernel of the labels, which adds w times the scatter of
-        the points. The kernel of the labels adds for each class its size squared times its mean's
-        square, so that values from 1 to the size of a class weigh the two. Default: the paper's.
+        The weight w of the identity in the kernel of the labels; it adds w times the scatter of the
+        samples. For each class, the kernel of the labels adds the squared class size times the
+        squared mean, so values from 1 to the size of a class balance the two terms. Default: the
+        paper's.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Orthonormal directions, by decreasing dependence.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     eigenvalues_ : ndarray of shape (n_components,)
         The eigenvalues, descending; their sum is the maximum.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it with more features than points, when the classes' means tell them apart: it inverts
-    nothing.
+    Use it with more features than samples when the class means separate the classes: it inverts no
+    matrix.
 
-    Not when the classes vary much along the directions of their means, which it doesn't weigh;
-    nor, without `pca_weight`, for more dimensions than classes less one.
+    Avoid it when the classes vary much along the directions of their means, since it ignores the
+    variance within classes, and, without `pca_weight`, for more than n_classes - 1 dimensions.
 
-    The units of the features matter, as for principal component analysis.
+    As in principal component analysis, the units of the features matter.
 
-    For n points, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.
+    For n samples, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Linear discriminant analysis of a kernel's features, approximated from a few points."""
+"""Linear discriminant analysis of a kernel's features, approximated from a few samples."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from ddr_cli.reducers.registry import Traits, equal_ratios
     look=("pink", "D"),
 )
 class KernelApproximationLDA(Reducer):
-    r"""Kernel discriminant analysis at the price of a linear one, by Nyström's approximation.
+    r"""Kernel discriminant analysis at the cost of a linear one, by Nyström's approximation.
 
-    From q training points, drawn at random, with the kernel matrix :math:`K_{qq}`, a point has the
-    features :math:`\phi(x) = K_{qq}^{-1/2} k_q(x)`, whose inner products approximate the kernel's.
-    On them Fisher's directions are found: the leading solutions of
+    With the kernel matrix :math:`K_{qq}` of q training samples (landmarks), drawn at random, a
+    sample has the features :math:`\phi(x) = K_{qq}^{-1/2} k_q(x)`, whose inner products approximate
+    the kernel's. On them Fisher's directions are found: the leading solutions of
     :math:`S_b a = \lambda (S_w + \rho I) a`.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most n_classes - 1 and the rank of the features. None: all there are.
+        Dimensions, at most n_classes - 1 and the rank of the features. None: as many as possible.
         Default: scikit-learn's.
     n_landmarks : int, default=300
-        The number q of drawn points; all, where there are fewer. Default: ours.
+        The number q of landmarks; all training samples if there are fewer. Default: ours.
     kernel : {"rbf", "laplacian"}, default="rbf"
         :math:`\exp(-\gamma \|x - x'\|_2^2)`, or :math:`\exp(-\gamma \|x - x'\|_1)`. Default: that
         of scikit-learn's Nystroem.
@@ -54,35 +54,34 @@ class KernelApproximationLDA(Reducer):
         :math:`\gamma`; "scale" is the reciprocal of the total variance, for "laplacian" of
         the sum of the features' standard deviations.
     reg : float, default=0.001
-        Ridge: this share of the mean eigenvalue of the within-class scatter is added to its
+        Ridge: this fraction of the mean eigenvalue of the within-class scatter is added to its
         diagonal. Default: ours.
     random_state : int, RandomState or None, default=None
-        Draws the points.
+        Seed of the landmarks.
 
     Attributes
     ----------
     dual_components_ : ndarray of shape (n_components, q)
-        The directions as combinations :math:`K_{qq}^{-1/2} a` of the drawn points' images, by
+        The directions as combinations :math:`K_{qq}^{-1/2} a` of the landmarks' images, by
         decreasing ratio.
     X_fit_ : ndarray of shape (q, n_features)
-        The drawn points.
+        The landmarks.
     eigenvalues_ : ndarray of shape (n_components,)
         The ratios :math:`\lambda`.
     gamma_ : float
-        The :math:`\gamma` used.
+        The value of :math:`\gamma`.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it when borders are curved and there are too many points for a kernel matrix.
+    Use it when class borders are curved and there are too many samples for a kernel matrix.
 
-    Not without a look at the kernel's width; with few drawn points the embedding changes with
-    `random_state`.
+    Check the kernel's bandwidth. With few landmarks the embedding depends on `random_state`.
 
-    With all points drawn and the same ridge, this is kernel discriminant analysis.
+    With all samples as landmarks and the same ridge, this is kernel discriminant analysis.
 
-    For n points, d features and q drawn ones: :math:`O(n q (d + q) + q^3)`.
+    For n samples, d features and q landmarks: :math:`O(n q (d + q) + q^3)`.
 
     References
     ----------
@@ -110,7 +109,6 @@ class KernelApproximationLDA(Reducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelApproximationLDA:
-        """Draw points, and find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         features = Nystroem(
@@ -122,7 +120,7 @@ class KernelApproximationLDA(Reducer):
         self._origin = kernel_origin(points, self.kernel)
         span = data_span(features.fit_transform(points.astype(np.float64) - self._origin))
         m = requested_components(self, span.rank)
-        self._check_rank(span.rank, points, reason="all points have the same features")
+        self._check_rank(span.rank, points, reason="all samples have the same features")
         S_w, S_b = scatter_matrices(span.coordinates, code)
         self.eigenvalues_, A = discriminant_directions(S_b, S_w, m, self.reg)
         A = unit_within(A, span.coordinates, code, self.reg)
@@ -133,7 +131,6 @@ class KernelApproximationLDA(Reducer):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Project the points' features on the directions."""
         points = self._points(X)
         drawn = self.X_fit_.astype(np.float64) - self._origin
         centred = points.astype(np.float64) - self._origin

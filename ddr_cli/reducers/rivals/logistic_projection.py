@@ -33,54 +33,54 @@ _MEMORY = 20  # pairs of steps that L-BFGS keeps
 class LogisticProjection(LinearReducer):
     r"""Project on the singular vectors of a logistic regression's weights.
 
-    With :math:`W = U S V^T` the singular values of the weights (one row for each class, less their
-    mean, which no probability depends on) that minimise
+    Let :math:`W = U S V^T` be the singular value decomposition of the weights (one row per class,
+    minus their mean, which does not change the probabilities) that minimise
 
     .. math:: C \sum_i -\ln \frac{e^{w_{y_i}^T x_i + b_{y_i}}}{\sum_k e^{w_k^T x_i + b_k}}
         + \frac12 |W|^2,
 
-    `components_` are the leading rows of :math:`S V^T`: with all of them, distances are those
-    between the logits.
+    The rows of `components_` are the leading rows of :math:`S V^T`: with all of them, distances
+    equal those between the logits.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
         Default: scikit-learn's.
     C : float, default=1
-        The weight of the likelihood against the penalty. Default: scikit-learn's.
+        The weight of the likelihood relative to the penalty. Default: scikit-learn's.
     max_iter : int, default=2000
-        Most iterations of L-BFGS. Default: ours.
+        Largest number of iterations of L-BFGS. Default: ours.
     tol : float, default=1e-7
-        Converged when no entry of the gradient, in units in which features and intercepts have the
-        same curvature, exceeds this fraction of the largest at W = 0. Default: ours.
+        The iterations stop when no entry of the gradient, in units in which features and intercepts
+        have the same curvature, exceeds this fraction of the largest entry at W = 0. Default: ours.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, by decreasing singular value, which is their length.
+        The directions; their lengths are the singular values, descending.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     singular_values_ : ndarray of shape (n_components,)
         The singular values of W.
     n_iter_ : int
         Number of iterations.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it when borders are about linear and points far from them should not count, as in `LDA`
-    they do.
+    Use it when class borders are roughly linear and samples far from them should not count (in
+    `LDA` they count).
 
-    Not for more dimensions than classes less one, nor when the classes can be separated completely
-    and `C` is large: the weights then grow until the search ends.
+    Avoid it for more than n_classes - 1 dimensions, and with a large `C` when the classes can be
+    separated completely: the weights then grow until the search stops.
 
-    The penalty depends on the units of the features; how fast the search ends does not. For two
+    The penalty depends on the units of the features; the number of iterations does not. For two
     classes scikit-learn's ``LogisticRegression`` has one row of weights w with the penalty
     :math:`\frac12 |w|^2`. The rows -w/2 and w/2 here have half of it, so its C is twice ours.
 
-    For n points, d features and C classes: :math:`O(n d C)` for each iteration; sparse data stay
+    For n samples, d features and C classes: :math:`O(n d C)` for each iteration; sparse data stay
     sparse.
 
     References
@@ -104,14 +104,13 @@ class LogisticProjection(LinearReducer):
     tol: Annotated[float, Gt(0)] = 1e-7
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> LogisticProjection:
-        """Find the weights from points and their classes `y`, and their singular vectors."""
         points, code = self._points_and_classes(X, y)
         mean = np.asarray(points.mean(axis=0), dtype=np.float64).ravel()
         weights = self._weights(points.astype(np.float64), mean, code)
         rank = int(np.linalg.matrix_rank(weights))
         m = requested_components(self, rank, points.shape[1])
         if not 0 < m <= rank:
-            reason = f"all features are constant, or so small that none has weight at C={self.C}"
+            reason = f"all features are constant, or too small to have a weight at C={self.C}"
             self._check_rank(rank, points, reason=reason)
         _, sizes, axes = np.linalg.svd(weights - weights.mean(axis=0))
         self.singular_values_ = sizes[:m]

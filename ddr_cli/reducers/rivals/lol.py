@@ -23,42 +23,41 @@ _DEPENDENT = 1e-8  # length of what is new in a unit vector below which it is ro
     look=("sky", "s"),
 )
 class LOL(LinearDiscriminant):
-    r"""The differences of the class means, then the largest variance inside the classes.
+    r"""Project on differences of class means, then on the largest variance within classes.
 
     `components_` are the columns, made orthonormal one after the other, of
 
     .. math:: A = [m_{(2)} - m_{(1)}, \ldots, m_{(C)} - m_{(1)}, v_1, v_2, \ldots]
 
     with :math:`m_{(k)}` the mean of the k-th largest class and :math:`v_j` the principal components
-    of the points after each class's mean is subtracted.
+    of the samples after each class's mean is subtracted.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. The first C - 1 hold the C class means.
-        Default: ours.
+        Dimensions, at most the rank of the centred data. The first C - 1 contain the differences of
+        the C class means. Default: ours.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Orthonormal directions.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too. Of classes of one size the first counts
-        as the larger.
+        Class labels; -1 is a class too. Among classes of equal size the first counts as the larger.
 
     Notes
     -----
-    Use it with many more features than points: it needs means and principal components only.
+    Use it with many more features than samples: it only needs means and principal components.
 
-    Not when the means differ along directions in which the classes vary much: it doesn't weigh one
-    against the other.
+    Avoid it when the means differ along directions in which the classes vary much: it does not
+    compare the two.
 
-    A column that is a combination of those before it is left out. The units of the features matter,
-    as for principal component analysis.
+    A column that is a linear combination of earlier columns is left out. As in principal component
+    analysis, the units of the features matter.
 
-    For n points, d features, rank r and m dimensions: :math:`O(n d \min(n, d) + r^3 + r m^2)`.
+    For n samples, d features, rank r and m dimensions: :math:`O(n d \min(n, d) + r^3 + r m^2)`.
 
     References
     ----------

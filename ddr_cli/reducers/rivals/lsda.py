@@ -28,7 +28,7 @@ _ZERO = 1e-10  # the authors' code drops directions with an eigenvalue below it
     look=("orange", "s"),
 )
 class LSDA(LinearDiscriminant):
-    r"""Draw near points of one class together, push near points of different classes apart.
+    r"""Pull nearby samples of one class together, push those of different classes apart.
 
     The rows :math:`a` of `components_` are the leading solutions of
 
@@ -37,7 +37,7 @@ class LSDA(LinearDiscriminant):
 
     with :math:`\lambda > 0`; the constant c makes the within-class variance along the first 1.
 
-    Two points are connected, with weight 1, if either is among the other's `n_neighbors` nearest:
+    Two samples are connected, with weight 1, if either is among the other's `n_neighbors` nearest:
     in :math:`W_w` if they are of one class, in :math:`W_b`, whose Laplacian is :math:`L_b`, if not;
     :math:`D_w` holds the degrees in :math:`W_w`.
 
@@ -45,37 +45,38 @@ class LSDA(LinearDiscriminant):
     ----------
     n_components : int, default=2
         Dimensions, at most the number of directions with :math:`\lambda > 0`. The authors' code
-        drops the others too: along them near points of one class are on opposite sides. Default:
-        ours.
+        drops the other directions too: along these, nearby samples of one class are on opposite
+        sides. Default: ours.
     n_neighbors : int, default=5
-        Neighbours of a point, of any class. Default: the example in D. Cai's code, whose own
-        default takes all pairs.
+        Number of neighbours of a sample, of any class. Default: that of the example in D. Cai's
+        code; the code's own default uses all pairs.
     alpha : float, default=0.1
-        The weight :math:`\alpha`, between 0 and 1, of pushing apart. Default: that of D. Cai's code
-        (beta).
+        The weight :math:`\alpha`, between 0 and 1, of pushing different classes apart. Default:
+        that of D. Cai's code (beta).
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The directions, by decreasing :math:`\lambda`.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     eigenvalues_ : ndarray of shape (n_components,)
         The :math:`\lambda`.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it when near points are of different classes and locally there is a direction that
-    parts them.
+    Use it when nearby samples belong to different classes and there is locally a direction that
+    separates them.
 
-    Not when noise in many features decides who is near: take PCA first. `alpha` weighs the two
-    graphs and has to be chosen.
+    If noise in many features decides which samples are near, apply PCA first. `alpha`, which weighs
+    the two graphs, must be chosen.
 
-    The constraint depends on where the origin is; it is in the mean, as after the paper's PCA.
+    The constraint depends on the origin; here it is the mean of the samples, as after the paper's
+    PCA.
 
-    For n points, d features and rank r: :math:`O(n^2 d)` for the neighbours,
+    For n samples, d features and rank r: :math:`O(n^2 d)` for the neighbours,
     :math:`O(n r (k + r) + r^3)` for the rest.
 
     References
@@ -100,7 +101,9 @@ class LSDA(LinearDiscriminant):
         alike = code[pairs.row] == code[pairs.col]
         within, between = graph.copy(), graph.copy()
         if not alike.any():
-            raise ValueError("LSDA: no point has a neighbour of its own class.")
+            raise ValueError(
+                "LSDA: no sample has a neighbour of its own class. Increase n_neighbors."
+            )
         within.data, between.data = 1.0 * alike, 1.0 * ~alike
         degree = np.asarray(within.sum(axis=1)).reshape(-1, 1)
         apart, together = laplacian_form(Z, between), symmetric(Z.T @ (within @ Z))

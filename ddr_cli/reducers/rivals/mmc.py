@@ -17,7 +17,7 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
     "reducer", "mmc", "maximum margin criterion (Li et al.)", label="MMC", look=("dark red", "s")
 )
 class MMC(LinearDiscriminant):
-    r"""Maximise the between-class less the within-class scatter: no inverse, so no singularity.
+    r"""Maximise the between-class minus the within-class scatter, without a matrix inverse.
 
     The rows :math:`w` of `components_` are the leading eigenvectors in
 
@@ -35,24 +35,25 @@ class MMC(LinearDiscriminant):
     components_ : ndarray of shape (n_components, n_features)
         Orthonormal directions, by decreasing margin.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     eigenvalues_ : ndarray of shape (n_components,)
-        The margin :math:`\lambda` along each, in squared units of the data. At most one less than
-        there are classes are positive; those after widen the classes more than they part them.
+        The margin :math:`\lambda` along each direction, in squared units of the data. At most
+        n_classes - 1 margins are positive; along the other directions classes vary more than their
+        means differ.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it with more features than points, when directions should be orthonormal: it inverts
-    nothing.
+    Use it with more features than samples when directions should be orthonormal: it inverts no
+    matrix.
 
-    Not when the spread within classes is much larger than between them: the differences are then
-    negative, and the first directions are those of little variance.
+    Avoid it when the variance within classes is much larger than that between classes: the
+    differences are then negative, and the first directions are those with little variance.
 
-    The units of the features matter, as for principal component analysis.
+    As in principal component analysis, the units of the features matter.
 
-    For n points, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.
+    For n samples, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.
 
     References
     ----------

@@ -21,7 +21,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes
     look=("blue", "s"),
 )
 class OLDA(MeansDiscriminant):
-    r"""Orthonormal directions of the span in which the classes are apart against the total scatter.
+    r"""Find orthonormal directions with a large fraction of between-class in total scatter.
 
     The leading solutions of :math:`S_b g = \lambda S_t g` on the span of the data, which
     diagonalise both scatter matrices, made orthonormal one after the other:
@@ -30,7 +30,7 @@ class OLDA(MeansDiscriminant):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
         Default: scikit-learn's.
 
     Attributes
@@ -38,25 +38,24 @@ class OLDA(MeansDiscriminant):
     components_ : ndarray of shape (n_components, n_features)
         Orthonormal directions; the first m span the m leading solutions.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     eigenvalues_ : ndarray of shape (n_components,)
-        Shares :math:`\lambda` of the between-class in the total scatter of each solution, at most
-        1.
+        Fraction :math:`\lambda` of between-class in total scatter of each solution, at most 1.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it with more features than points, when directions should be orthonormal.
+    Use it with more features than samples when directions should be orthonormal.
 
-    Not to look at its training points when they are fewer than the features: each class is then
-    mapped to one place, and new points are not.
+    Do not judge it by its training samples if there are fewer samples than features: each class of
+    the training set is then mapped to a single point, but new samples are not.
 
-    It is defined where the scatter matrices are singular. With linearly independent points (fewer
-    than features) every :math:`\lambda` is 1: all points of a class are then mapped to one place,
-    and which basis of the solutions comes first is arbitrary.
+    It is defined where the scatter matrices are singular. With linearly independent samples (fewer
+    than features) every :math:`\lambda` is 1: all training samples of a class are then mapped to a
+    single point, and the basis of the solutions is arbitrary.
 
-    For n points, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.
+    For n samples, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.
 
     References
     ----------

@@ -21,49 +21,47 @@ from ddr_cli.reducers.registry import Traits
 @registered(
     "reducer",
     "opentsne",
-    "t-SNE that places new points (van der Maaten, Hinton; extra opentsne)",
+    "t-SNE that can embed new samples (van der Maaten, Hinton; extra opentsne)",
     label="openTSNE",
     look=("black", "v"),
 )
 class OpenTSNE(Embedding):
-    r"""t-SNE, without labels, with new points placed among the training points.
+    r"""Embed by t-SNE, without labels; new samples are embedded among the training samples.
 
-    Points :math:`z_i` that minimise :math:`\sum_{ij} p_{ij} \ln (p_{ij} / q_{ij})`, where
-    :math:`p_{ij}` is the symmetrised probability that a Gaussian around a point, as wide as the
-    perplexity says, chooses the other as its neighbour, and
-    :math:`q_{ij} \propto (1 + \|z_i - z_j\|^2)^{-1}`. A new point minimises the same with the
-    training points fixed.
+    Samples :math:`z_i` that minimise :math:`\sum_{ij} p_{ij} \ln (p_{ij} / q_{ij})`, where
+    :math:`p_{ij}` is the symmetrised probability that a Gaussian around a sample, with a bandwidth
+    set by the perplexity, chooses the other sample as its neighbour, and
+    :math:`q_{ij} \propto (1 + \|z_i - z_j\|^2)^{-1}`. A new sample minimises the same objective
+    with the training samples fixed.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding, 1 or 2: what the library's tree and grid can do. Default:
-        openTSNE's.
+        Dimensions of the embedding, 1 or 2, which the library supports. Default: openTSNE's.
     perplexity : float, default=30
-        Effective number of neighbours; a third of the points less one, with a warning of the
-        library, where that is smaller. Default: openTSNE's.
+        Effective number of neighbours; with fewer samples, (n_samples - 1) / 3 with a warning of
+        the library. Default: openTSNE's.
     exaggeration : float, default=1
-        The factor of :math:`p_{ij}`, after the early iterations, in which it is 12: above 1,
+        The factor of :math:`p_{ij}` after the early iterations, in which it is 12. Above 1,
         clusters are tighter. Default: openTSNE's.
     random_state : int, RandomState or None, default=None
-        Draws what the library leaves to chance: the approximate neighbours of many points.
+        Seed of the library's random numbers: the approximate neighbour search for many samples.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The placed training points.
+        The embedding of the training samples.
     model_ : openTSNE.TSNEEmbedding
         The library's embedding behind `transform`.
 
     Notes
     -----
-    Use it to look at the neighbourhoods of many points in two dimensions.
+    Use it to see the neighbourhoods of many samples in two dimensions.
 
-    Not to read distances between clusters or their sizes, nor for more than a few dimensions.
-    Labels are not used.
+    Do not interpret distances between clusters or their sizes. Labels are not used.
 
-    openTSNE's, on one thread, with a seed and the principal components as its start. It is an
-    extra: ``pip install 'ddr[opentsne]'``.
+    This is openTSNE's method on one thread, with a seed and a start from the principal components.
+    It is an optional extra: ``pip install 'ddr[opentsne]'``.
 
     References
     ----------
@@ -80,7 +78,6 @@ class OpenTSNE(Embedding):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Embed the rows of `X`."""
         points = self._points(X, y, reset=True)
         self._check_dimensions(points.shape[0])
         library = load_library("openTSNE")
@@ -98,7 +95,6 @@ class OpenTSNE(Embedding):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place points, each by itself, among the training points."""
         points = self._points(X)
         with threadpool_limits(1), config_context(transform_output="default"):
             placed = self.model_.transform(points.astype(np.float64))

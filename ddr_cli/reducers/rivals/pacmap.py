@@ -31,47 +31,47 @@ _MOST = 100  # the library reduces more features than these by PCA, from which i
     look=("green", "v"),
 )
 class PaCMAP(Embedding):
-    r"""Place near pairs near, mid-near pairs not far, further pairs apart, without labels.
+    r"""Embed near pairs near, mid-near pairs not far and further pairs apart, without labels.
 
-    Points :math:`z_i` that minimise, with :math:`d_{ij} = \|z_i - z_j\|^2 + 1`,
+    Samples :math:`z_i` that minimise, with :math:`d_{ij} = \|z_i - z_j\|^2 + 1`,
 
     .. math:: w_n \sum_{near} \frac{d_{ij}}{10 + d_{ij}}
         + w_m \sum_{mid-near} \frac{d_{ij}}{10000 + d_{ij}}
         + w_f \sum_{further} \frac{1}{1 + d_{ij}}
 
-    with weights that change in three phases: mid-near pairs, which give the global shape, count in
-    the first two only.
+    with weights that change in three phases: mid-near pairs, which determine the global shape,
+    count in the first two phases only.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding, at most those of the data, and 100. Default: PaCMAP's.
+        Dimensions of the embedding, at most n_features and 100. Default: PaCMAP's.
     n_neighbors : int, default=10
-        Near pairs of each point; fewer where there are few points. Default: PaCMAP's.
+        Near pairs of each sample; fewer if there are few samples. Default: PaCMAP's.
     mid_near_ratio : float, default=0.5
         Mid-near pairs per near one. Default: PaCMAP's.
     further_ratio : float, default=2.0
         Further pairs per near one. Default: PaCMAP's.
     random_state : int, RandomState or None, default=None
-        Draws the pairs.
+        Seed of the pairs.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The placed training points.
+        The embedding of the training samples.
     model_ : pacmap.PaCMAP
         The fitted estimator behind `transform`.
 
     Notes
     -----
-    Use it to look at many points in two dimensions, with more of the overall arrangement than
-    `umap` and `opentsne` aim at.
+    Use it to see many samples in two dimensions; it keeps more of the global arrangement than
+    `umap` and `opentsne`.
 
-    Not to read distances in units of anything. Labels are not used.
+    Do not interpret distances quantitatively. Labels are not used.
 
-    pacmap's, on one thread and with a seed, its start the principal components. It is an extra:
-    ``pip install 'ddr[pacmap]'``. Its `transform` treats training points like new ones, so it
-    doesn't return `embedding_` for them.
+    This is pacmap's method on one thread, with a seed and a start from the principal components. It
+    is an optional extra: ``pip install 'ddr[pacmap]'``. Its `transform` treats training samples as
+    new samples, so it does not return `embedding_` for them.
 
     References
     ----------
@@ -88,7 +88,6 @@ class PaCMAP(Embedding):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Embed the rows of `X`."""
         points = self._points(X, y, reset=True)
         self._check_rank(min(points.shape[0] - 1, points.shape[1], _MOST), points)
         library = load_library("pacmap")
@@ -106,7 +105,6 @@ class PaCMAP(Embedding):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place points, each by itself, among the training points."""
         points = self._points(X)
         library = load_library("pacmap")
         arrays = config_context(transform_output="default")

@@ -30,18 +30,19 @@ _TOL, _MAX_ITER = 1e-16, 5000  # of the power iteration, which is cheap
 class PLSDA(LinearReducer):
     r"""The components of a partial least squares regression of the classes' indicators.
 
-    One after the other, for the centred points X and the centred indicators Y of the classes,
+    One after the other, for the centred samples X and the centred indicators Y of the classes,
 
     .. math:: w_l = \arg\max_{|w| = 1} |Y^T X_l w|, \qquad t_l = X_l w_l, \qquad
         X_{l+1} = X_l - \frac{t_l t_l^T}{t_l^T t_l} X_l;
 
     the embedding is :math:`T = X W (P^T W)^{-1}` with the loadings
-    :math:`p_l = X_l^T t_l / t_l^T t_l`, and `components_` the transpose of what X is multiplied by.
+    :math:`p_l = X_l^T t_l / t_l^T t_l`, and `components_` is the transpose of the matrix that X is
+    multiplied by.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data; fewer, with a warning, where they
+        Dimensions, at most the rank of the centred data; fewer, with a warning, if fewer already
         reproduce the indicators. Default: scikit-learn's.
     scale : bool, default=True
         Divide features and indicators by their standard deviation first, as is usual. Default:
@@ -52,20 +53,22 @@ class PLSDA(LinearReducer):
     components_ : ndarray of shape (n_components, n_features)
         The directions, in order; the columns of the embedding are uncorrelated.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it with many features that go together and few points, such as spectra.
+    Use it with many correlated features and few samples, such as spectra.
 
-    Not when classes differ in their spread rather than in their means, nor when their borders are
-    curved. The units of the features matter.
+    Avoid it when classes differ in their variances rather than in their means, and when their
+    borders are curved. The units of the features matter.
 
-    scikit-learn's ``PLSRegression``, its power iteration continued to the precision of a float.
+    This is scikit-learn's ``PLSRegression`` with its power iteration continued to the precision of
+    a float.
 
-    For n points, d features, C classes and m dimensions: :math:`O(m n (d + C))` for each iteration.
+    For n samples, d features, C classes and m dimensions: :math:`O(m n (d + C))` for each
+    iteration.
 
     References
     ----------
@@ -87,7 +90,6 @@ class PLSDA(LinearReducer):
     scale: bool = True
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> PLSDA:
-        """Find the components from points and their classes `y`."""
         points, code = self._points_and_classes(X, y)
         centred = points - points.mean(axis=0)
         self._check_rank(int(np.linalg.matrix_rank(centred)), points)
@@ -98,8 +100,8 @@ class PLSDA(LinearReducer):
         found = int(np.count_nonzero(np.linalg.norm(model.x_weights_, axis=0)))
         if found < self.n_components:
             warnings.warn(
-                f"n_components={self.n_components}, but {found} components reproduce the "
-                f"indicators of the classes: there are {found}.",
+                f"n_components={self.n_components}, but {found} components already reproduce the "
+                "indicators of the classes; only these are computed.",
                 stacklevel=2,
             )
         directions = model.x_rotations_[:, :found] / model._x_std[:, None]

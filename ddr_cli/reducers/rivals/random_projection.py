@@ -1,4 +1,4 @@
-"""Random directions: the control that has learned nothing from the points."""
+"""Random directions: the control that has learned nothing from the samples."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from ddr_cli.reducers.registry import Traits
     "reducer", "random_projection", "orthonormal directions drawn at random", look=("green", "o")
 )
 class RandomProjection(LinearReducer):
-    r"""Project on orthonormal directions drawn at random, the same for any points.
+    r"""Project on orthonormal directions drawn at random, the same for any samples.
 
     Parameters
     ----------
     n_components : int, default=2
-        How many, at most as many as features. Default: ours.
+        Number of directions, at most n_features. Default: ours.
     random_state : int, RandomState or None, default=None
-        Draws the directions; the engine gives each split a seed of its own.
+        Seed of the directions; the engine gives each split its own seed.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Orthonormal directions, uniform over all such frames.
+        Orthonormal directions, drawn uniformly.
     mean_ : ndarray of shape (n_features,)
-        Zeros: the points are not centred.
+        Zeros: the samples are not centred.
 
     Notes
     -----
-    Use it as a control: what a method adds to the mere number of dimensions. With many dimensions m
-    of many more features d, all distances shrink by about the same factor, :math:`\sqrt{m / d}`,
-    because the directions are orthonormal.
+    Use it as a control: it shows how much a method gains over random directions. With many
+    dimensions m of many more features d, all distances shrink by about the same factor,
+    :math:`\sqrt{m / d}`, because the directions are orthonormal.
 
-    Not to tell classes apart: it sees neither labels nor data.
+    Do not use it to separate classes: it uses neither labels nor data.
 
-    The directions of scikit-learn's Gaussian projection, made orthonormal by their QR
-    decomposition; the first of a wider projection are those of a narrower one with the same seed.
+    The directions are those of scikit-learn's Gaussian projection, made orthonormal by a QR
+    decomposition. With the same seed, projections with different `n_components` are nested.
 
-    For n points, d features and m dimensions: :math:`O(d m^2 + n d m)`.
+    For n samples, d features and m dimensions: :math:`O(d m^2 + n d m)`.
 
     References
     ----------
@@ -65,12 +65,11 @@ class RandomProjection(LinearReducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> RandomProjection:
-        """Draw the directions; of `X` only the number of features matters."""
         points = self._points(X, y, reset=True)
         if self.n_components > points.shape[1]:
             raise ValueError(
-                f"n_components={self.n_components}, but n_features = {points.shape[1]}: there are "
-                f"no more orthonormal directions than that."
+                f"n_components={self.n_components}, but n_features = {points.shape[1]}. There are "
+                "at most n_features orthonormal directions."
             )
         drawn = GaussianRandomProjection(self.n_components, random_state=self.random_state)
         directions, turns = np.linalg.qr(drawn.fit(points).components_.T.astype(np.float64))

@@ -30,37 +30,38 @@ _SINGULAR = 1e-12  # relative size at which a variance counts as 0
     look=("black", "D"),
 )
 class RDA(Reducer):
-    r"""The principal components of the scores by which regularised discriminant analysis decides.
+    r"""Embed by principal components of the scores of regularised discriminant analysis.
 
-    Each class k of :math:`n_k` points has a covariance between its own and the common one, drawn to
-    a multiple of I,
+    Each class k of :math:`n_k` samples has a covariance between its own and the common one, shrunk
+    towards a multiple of I,
 
     .. math:: \Sigma_k(\lambda) = \frac{(1 - \lambda) S_k + \lambda S}
         {(1 - \lambda) n_k + \lambda n}, \qquad
         \Sigma_k(\lambda, \gamma) = (1 - \gamma) \Sigma_k(\lambda)
         + \gamma \frac{\mathrm{tr} \Sigma_k(\lambda)}{p} I
 
-    with the scatter :math:`S_k` of its points, :math:`S = \sum_k S_k` and p features, and a point
-    has for it the score
+    with the scatter :math:`S_k` of its samples, :math:`S = \sum_k S_k` and p features, and the
+    score of a sample for class k is
 
     .. math:: d_k(x) = -\frac12 (x - m_k)^T \Sigma_k^{-1} (x - m_k) - \frac12 \ln |\Sigma_k|
         + \ln \frac{n_k}{n}.
 
-    The method is a classifier: the largest score decides. The embedding are the scores, less their
-    mean over the classes (only differences matter), on their leading principal axes: all that
-    decides, in one dimension less than there are classes. With :math:`\lambda = 1` this is a linear
-    projection on the directions of linear discriminant analysis; else it is quadratic.
+    The method is a classifier: it predicts the class with the largest score. The embedding consists
+    of the scores minus their mean over the classes (only differences matter), on their leading
+    principal axes: n_classes - 1 dimensions contain all the information for the decision. With
+    :math:`\lambda = 1` this is a linear projection on the directions of linear discriminant
+    analysis; else it is quadratic.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
         Default: scikit-learn's.
     pooling : float, default=0.5
         :math:`\lambda`, between 0, a covariance for each class, and 1, one for all. Default: ours;
         the paper chooses it by cross-validation.
     shrinkage : float, default=0.1
-        :math:`\gamma`, between 0 and 1, where distances are Euclidean up to a factor. Default:
+        :math:`\gamma`, between 0 and 1; with 1, distances are Euclidean up to a factor. Default:
         ours; the paper chooses it by cross-validation.
 
     Attributes
@@ -70,21 +71,21 @@ class RDA(Reducer):
     means_ : ndarray of shape (n_classes, n_features)
         Class means.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it when classes have different spreads and few points each.
+    Use it when classes have different covariances and few samples each.
 
-    Not when a linear projection is needed: unless the covariance is pooled the scores are
-    quadratic. Two shares have to be chosen, so tune it.
+    Avoid it when a linear projection is needed: unless the covariance is pooled, the scores are
+    quadratic. Two parameters must be chosen, so tune it.
 
     Where the rank r of the data is below the number of features p, every direction outside their
-    span has the variance :math:`\gamma \, \mathrm{tr} \Sigma_k(\lambda) / p` in class k: classes of
-    different spread differ there too. No p x p matrix is formed. With ``shrinkage=0`` the
+    span has the variance :math:`\gamma \, \mathrm{tr} \Sigma_k(\lambda) / p` in class k: classes
+    with different covariances differ there too. No p x p matrix is formed. With ``shrinkage=0`` the
     covariances have no inverse there, and the scores are those in the span.
 
-    For n points, d features, rank r and C classes: :math:`O(n d \min(n, d) + C (n r^2 + r^3))`.
+    For n samples, d features, rank r and C classes: :math:`O(n d \min(n, d) + C (n r^2 + r^3))`.
 
     References
     ----------
@@ -106,7 +107,6 @@ class RDA(Reducer):
     shrinkage: Annotated[float, Ge(0), Le(1)] = 0.1
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Find the classes' covariances, and the axes of the training points' scores."""
         points, code = self._points_and_classes(X, y)
         span, p = data_span(points), points.shape[1]
         m = requested_components(self, span.rank, p)
@@ -124,8 +124,8 @@ class RDA(Reducer):
             sizes = (1 - self.shrinkage) * sizes + ridge
             if not sizes[-1]:
                 raise ValueError(
-                    f"RDA: no two points of class {label} differ; with pooling={self.pooling} its "
-                    f"covariance is zero."
+                    f"RDA: all samples of class {label} are identical; with pooling={self.pooling} "
+                    "the covariance of the class is zero. Increase pooling."
                 )
             if sizes[0] <= _SINGULAR * sizes[-1]:
                 raise ValueError(
@@ -151,13 +151,12 @@ class RDA(Reducer):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Place points by their scores."""
         points = self._points(X)
         placed = (self._scores(points) - self._score_means) @ self.axes_.T
         return np.asarray(placed.astype(points.dtype))
 
     def _scores(self, points: Any) -> Floats:
-        """Return the scores of the points for each class, less their mean over the classes."""
+        """Return the scores of the samples for each class, less their mean over the classes."""
         scores = np.empty((np.shape(points)[0], len(self._constants)))
         scores[:] = self._constants
         if self._outside.any():
@@ -168,7 +167,7 @@ class RDA(Reducer):
         return np.asarray(scores - scores.mean(axis=1, keepdims=True))
 
     def _distances_from_span(self, points: Any) -> Floats:
-        """Return the squared distance of each point from the span of the training points."""
+        """Return the squared distance of each sample from the span of the training samples."""
         along = safe_sparse_dot(points, self._basis, dense_output=True) - self._mean @ self._basis
         is_sparse: bool = sp.issparse(points)
         if not is_sparse:

@@ -26,17 +26,17 @@ _EQUAL = 1e-9  # relative difference of eigenvalues that is rounding
     look=("green", "s"),
 )
 class SAVE(LinearDiscriminant):
-    r"""Directions along which the classes differ in their means or in their variances.
+    r"""Find directions along which the classes differ in their means or variances.
 
-    For the whitened points :math:`z = \Sigma^{-1/2} (x - m)`, with :math:`\pi_k` the share of class
-    k, :math:`V_k` its covariance and :math:`\mu_k` its mean, the leading eigenvectors
-    :math:`\eta` of
+    For the whitened samples :math:`z = \Sigma^{-1/2} (x - m)`, with :math:`\pi_k` the fraction of
+    samples in class k, :math:`V_k` its covariance and :math:`\mu_k` its mean, the leading
+    eigenvectors :math:`\eta` of
 
     .. math:: M_\mathrm{save} &= \sum_k \pi_k (I - V_k)^2 \\
         M_\mathrm{dr} &= 2 \sum_k \pi_k (V_k + \mu_k \mu_k^T - I)^2
         + 2 B^2 + 2 \, \mathrm{tr}(B) B, \qquad B = \sum_k \pi_k \mu_k \mu_k^T
 
-    give the rows :math:`\Sigma^{-1/2} \eta` of `components_`, along which the points have
+    give the rows :math:`\Sigma^{-1/2} \eta` of `components_`, along which the samples have
     variance 1.
 
     Parameters
@@ -44,37 +44,37 @@ class SAVE(LinearDiscriminant):
     n_components : int, default=2
         Dimensions, at most the rank of the centred data. Default: ours.
     method : {"save", "dr"}, default="save"
-        Sliced average variance estimation, or directional regression, which finds differences of
-        means with fewer points. Default: ours.
+        "save": sliced average variance estimation. "dr": directional regression, which finds
+        differences of means with fewer samples. Default: ours.
     reg : float, default=0
-        Ridge: this share of the mean variance over the span of the data is added to the diagonal of
-        :math:`\Sigma`; the I above then is the covariance of z. Default: the papers'.
+        Ridge: this fraction of the mean variance over the span of the data is added to the diagonal
+        of :math:`\Sigma`; the I above then is the covariance of z. Default: the papers'.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The directions, by decreasing eigenvalue.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     eigenvalues_ : ndarray of shape (n_components,)
-        Those of M, descending.
+        Eigenvalues of M, descending.
     classes_ : ndarray of shape (n_classes,)
         Class labels, the slices. Every label is a class here, -1 too.
 
     Notes
     -----
-    Use it when classes have the same mean and differ in their spread, which methods of the
-    means can't see.
+    Use it when classes have the same mean and differ in their variances, which methods based on
+    means cannot detect.
 
-    Not with few points for the features, as all are whitened, and not where means say it all: it
-    needs more points for the same.
+    Avoid it with few samples relative to the number of features, since all directions are whitened.
+    Avoid it when the class means suffice: it needs more samples for the same result.
 
-    Whitening makes every direction as large as any other: without a ridge many features ask for
-    many points, or for PCA first. Where classes have about as few samples as the data have
-    dimensions, leading eigenvalues of both methods are equal and their directions arbitrary, which
-    is warned of: use PCA first, or `reg`.
+    Whitening gives every direction the same variance: without a ridge, many features require many
+    samples, or PCA first. If classes have about as many samples as the data have dimensions,
+    leading eigenvalues of both methods are equal and their directions arbitrary; a warning reports
+    this. Use PCA first, or `reg`.
 
-    For n points, d features, rank r and C classes: :math:`O(n d \min(n, d) + C r^3)`.
+    For n samples, d features, rank r and C classes: :math:`O(n d \min(n, d) + C r^3)`.
 
     References
     ----------
@@ -117,8 +117,8 @@ class SAVE(LinearDiscriminant):
             warnings.warn(
                 f"SAVE: leading eigenvalues are equal, so their directions follow the order of the "
                 f"rows: the smallest class has {np.bincount(code).min()} samples, the data have "
-                f"{Z.shape[1]} dimensions. Reduce by PCA to fewer dimensions first, or give reg a "
-                f"positive value, such as 0.1.",
+                f"{Z.shape[1]} dimensions. Reduce by PCA to fewer dimensions first, or set reg to "
+                "a positive value, such as 0.1.",
                 stacklevel=3,
             )
         leading = slice(-1, -self.n_components - 1, -1)

@@ -29,49 +29,49 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes
     look=("dark red", "D"),
 )
 class ShrinkageLDA(MeansDiscriminant):
-    r"""Fisher's discriminant analysis with the within-class covariance drawn to a multiple of I.
+    r"""Fisher's discriminant analysis with the within-class covariance shrunk to a multiple of I.
 
     The rows :math:`a` of `components_` are the leading solutions of
 
     .. math:: S_b a = \lambda \left((1 - s) S_w + s \frac{\mathrm{tr} S_w}{d} I\right) a
 
-    for d features, the covariance :math:`S_w` of the points around their class's mean and the
+    for d features, the covariance :math:`S_w` of the samples around their class's mean and the
     between-class scatter :math:`S_b`, both over n.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
         Default: scikit-learn's.
     shrinkage : "ledoit_wolf" or float, default="ledoit_wolf"
-        s, above 0 and at most 1; "ledoit_wolf" is the estimate of what is best in mean squared
-        error. Default: the paper's.
+        The weight s, above 0 and at most 1; "ledoit_wolf" estimates the value with the smallest
+        mean squared error. Default: the paper's.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Discriminant directions, by decreasing ratio, along which the shrunken covariance is 1.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
+        Mean of the training set.
     eigenvalues_ : ndarray of shape (n_components,)
         The ratios :math:`\lambda`.
     shrinkage_ : float
-        The s used.
+        The value of s.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it where `LDA` is right but there are few points for the features: how far to shrink is
-    computed from the data.
+    Use it when `LDA` is appropriate but there are few samples relative to the number of features:
+    the shrinkage is computed from the data.
 
-    Not for classes of several clusters, nor for more dimensions than classes less one.
+    Avoid it for classes with several clusters and for more than n_classes - 1 dimensions.
 
-    One covariance is shrunk, that of all points around their class means. (scikit-learn's
-    ``LinearDiscriminantAnalysis(shrinkage="auto")`` shrinks each class's, with standardised
-    features, and the total one too.) The units of the features matter.
+    It shrinks one covariance, that of all samples around their class means. (scikit-learn's
+    ``LinearDiscriminantAnalysis(shrinkage="auto")`` shrinks the covariance of each class, with
+    standardised features, and also the total covariance.) The units of the features matter.
 
-    For n points and d features: :math:`O(n d \min(n, d) + \min(n, d)^3)`.
+    For n samples and d features: :math:`O(n d \min(n, d) + \min(n, d)^3)`.
 
     References
     ----------
@@ -114,9 +114,9 @@ class ShrinkageLDA(MeansDiscriminant):
 
 
 def ledoit_wolf(Z: Floats, code: Codes, S_w: Floats, d: int) -> float:
-    """Return Ledoit and Wolf's shrinkage of the covariance of points around their class means.
+    """Return Ledoit and Wolf's shrinkage of the covariance of samples around their class means.
 
-    `Z` are the coordinates of points with `d` features in an orthonormal basis of their span, on
+    `Z` are the coordinates of samples with `d` features in an orthonormal basis of their span, on
     which alone the norms depend.
     """
     # Fourth powers: in a unit near the data's own none is 0 or infinite, and no digit changes.

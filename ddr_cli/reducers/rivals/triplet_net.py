@@ -1,4 +1,4 @@
-"""A small network trained on triplets of points, by PyTorch."""
+"""A small network trained on triplets of samples, by PyTorch."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _CONSTANT = 1e-12  # relative size at which a feature's deviation counts as 0
     look=("dark red", "v"),
 )
 class TripletNet(Reducer):
-    r"""A network with one hidden layer, in whose output each class is together and the others away.
+    r"""Train a network with one hidden layer that embeds each class apart from the others.
 
-    The output :math:`f(x) = W_2 \max(W_1 x + b_1, 0)` of standardised points minimises the mean of
+    The output :math:`f(x) = W_2 \max(W_1 x + b_1, 0)` of standardised samples minimises the mean of
 
     .. math:: \|f(x_a) - f(x_p)\| - \|f(x_a) - f(x_n)\| + 1
 
-    over the triplets of a batch for which this is positive: each point is an anchor a, with one
-    point p of its class, drawn at random, and every point n of the others.
+    over the triplets of a batch for which this is positive: each sample is an anchor a, with one
+    sample p of its class, drawn at random, and every sample n of the other classes.
 
     Parameters
     ----------
@@ -43,34 +43,34 @@ class TripletNet(Reducer):
     n_hidden : int, default=128
         Units of the hidden layer. Default: ours.
     n_epochs : int, default=50
-        How often every point is in a batch. Default: ours.
+        Number of passes over the training set. Default: ours.
     batch_size : int, default=128
-        Points in a batch. Default: ours.
+        Samples in a batch. Default: ours.
     learning_rate : float, default=0.003
-        Step of Adam, which falls to 0 along half a cosine. Default: ours.
+        Initial step length of Adam; it falls to 0 along half a cosine. Default: ours.
     random_state : int, RandomState or None, default=None
-        Draws the start and the batches.
+        Seed of the initial weights and the batches.
 
     Attributes
     ----------
     weights_ : tuple of ndarray
-        :math:`W_1^T, b_1, W_2^T`, for points less `mean_` over `scale_`.
+        :math:`W_1^T, b_1, W_2^T`, for standardised samples, (x - `mean_`) / `scale_`.
     mean_, scale_ : ndarray of shape (n_features,)
-        Mean and standard deviation of the training points.
+        Mean and standard deviation of the training samples.
     loss_path_ : ndarray of shape (n_epochs,)
         Mean loss of the batches of each epoch.
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
+        Class labels; -1 is a class too.
 
     Notes
     -----
-    Use it with many labelled points whose classes no linear map parts.
+    Use it with many labelled samples whose classes no linear map separates.
 
-    Not with few points, which it learns by heart; nor where two fits must agree with different
-    `random_state`.
+    Avoid it with few samples, on which it overfits, and when fits with different `random_state`
+    must agree.
 
-    Trained by PyTorch on one thread of the processor, in single precision, with a seed. It is an
-    extra: ``pip install 'ddr[torch]'``; placing points needs NumPy alone.
+    PyTorch trains it on one CPU thread, in single precision, with a seed. It is an optional extra:
+    ``pip install 'ddr[torch]'``; `transform` only needs NumPy.
 
     References
     ----------
@@ -91,12 +91,11 @@ class TripletNet(Reducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train the network on points and their classes `y`."""
         points, code = self._points_and_classes(X, y)
         if self.n_components > self.n_hidden:
             raise ValueError(
-                f"n_components={self.n_components}, but what n_hidden={self.n_hidden} units put "
-                f"out has no more dimensions than they are."
+                f"n_components={self.n_components}, but the output of n_hidden={self.n_hidden} "
+                "units spans at most that many dimensions. Increase n_hidden."
             )
         exact = points.astype(np.float64)
         self.mean_, deviation = exact.mean(axis=0), exact.std(axis=0)
@@ -149,7 +148,6 @@ class TripletNet(Reducer):
         self.weights_ = tuple(weight.detach().numpy().astype(np.float64) for weight in kept)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the network's output for points."""
         points = self._points(X)
         into, bias, out = self.weights_
         hidden = np.maximum((points - self.mean_) / self.scale_ @ into + bias, 0.0)

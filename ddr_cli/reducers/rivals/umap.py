@@ -23,7 +23,7 @@ def _most_components(n_train: int, *_: int) -> int:
 
 
 def _known(points: Any) -> Any:
-    """Return points as umap-learn knows them: of sparse ones a matrix, not an array."""
+    """Return samples as umap-learn knows them: of sparse ones a matrix, not an array."""
     is_sparse: bool = sparse.issparse(points)
     return sparse.csr_matrix(points) if is_sparse else points
 
@@ -41,12 +41,13 @@ class _UMAP(Embedding):
         n = points.shape[0]
         if self.n_components > (most := _most_components(n)):
             raise ValueError(
-                f"n_components={self.n_components}, but the eigenvectors of a graph of n_samples = "
-                f"{n} points, at which UMAP starts, have {most} dimensions."
+                f"n_components={self.n_components}, but UMAP starts from the eigenvectors of a "
+                f"graph of n_samples = {n} samples, which span at most {most} dimensions."
             )
         if self.n_neighbors > n:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors}, which counts a point itself, but n_samples = {n}."
+                f"n_neighbors={self.n_neighbors}, which includes the sample itself, but n_samples "
+                f"= {n}."
             )
         umap = load_library("umap-learn")
         with one_thread_in_numba():
@@ -61,7 +62,6 @@ class _UMAP(Embedding):
         self.embedding_ = self.model_.embedding_.astype(points.dtype)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place points among the training points, which stay where they are."""
         points = self._points(X)
         with one_thread_in_numba():
             return np.asarray(self.model_.transform(_known(points))).astype(points.dtype)
@@ -91,9 +91,9 @@ class _UMAP(Embedding):
     look=("blue", "v"),
 )
 class UMAP(_UMAP):
-    r"""Uniform manifold approximation and projection, without labels.
+    r"""Embed by uniform manifold approximation and projection, without labels.
 
-    Points :math:`z_i` that minimise the cross-entropy between two fuzzy graphs,
+    Samples :math:`z_i` that minimise the cross-entropy between two fuzzy graphs,
 
     .. math:: \sum_{ij} v_{ij} \ln \frac{v_{ij}}{w_{ij}}
         + (1 - v_{ij}) \ln \frac{1 - v_{ij}}{1 - w_{ij}}, \qquad
@@ -106,29 +106,29 @@ class UMAP(_UMAP):
     n_components : int, default=2
         Dimensions of the embedding. Default: UMAP's.
     n_neighbors : int, default=15
-        Neighbours of a point in the graph, itself among them. Default: UMAP's.
+        Neighbours of a sample in the graph, including the sample itself. Default: UMAP's.
     min_dist : float, default=0.1
-        How near points may lie; it decides a and b. Default: UMAP's.
+        Smallest distance between embedded samples; it determines a and b. Default: UMAP's.
     random_state : int, RandomState or None, default=None
-        Draws the start and the descent.
+        Seed of the start and of the descent.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The placed training points.
+        The embedding of the training samples.
     model_ : umap.UMAP
         The fitted estimator behind `transform`.
 
     Notes
     -----
-    Use it to look at many points in two dimensions: who is near whom.
+    Use it to see the neighbourhoods of many samples in two dimensions.
 
-    Not to read how far clusters are from one another or how dense they are. Labels are not used,
-    and another `random_state` draws another picture.
+    Do not interpret distances between clusters or their densities. Labels are not used, and the
+    embedding depends on `random_state`.
 
-    umap-learn's, on one thread and with a seed, so that two fits have the same bits. It is an
-    extra: ``pip install 'ddr[umap]'``. New points are placed together, by a seeded descent of their
-    own.
+    This is umap-learn's method on one thread and with a seed, so repeated fits are identical. It is
+    an optional extra: ``pip install 'ddr[umap]'``. `transform` embeds new samples together, by a
+    seeded descent.
 
     References
     ----------
@@ -137,7 +137,6 @@ class UMAP(_UMAP):
     """
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Embed the rows of `X`."""
         self._embed(self._points(X, y, reset=True), None)
         return self
 
@@ -153,36 +152,43 @@ class UMAP(_UMAP):
 class SupervisedUMAP(_UMAP):
     r"""UMAP of the neighbour graph in which edges between classes are weakened.
 
-    As `UMAP`, with the weight of an edge between two points of known, different classes multiplied
-    by :math:`e^{-f}`, of one with an unlabelled point by :math:`e^{-1}`, and the graph made locally
-    connected again. The distance of classes is :math:`f = 2.5 / (1 - w)` for the weight w.
+    As `UMAP`, but the weight of an edge between two samples of different classes is multiplied by
+    :math:`e^{-f}`, and that of an edge to an unlabelled sample by :math:`e^{-1}`; the graph is then
+    made locally connected again. The distance between classes is :math:`f = 2.5 / (1 - w)` for the
+    weight w.
 
     Parameters
     ----------
-    n_components, n_neighbors, min_dist, random_state
-        As for `UMAP`.
+    n_components : int, default=2
+        Dimensions of the embedding. Default: UMAP's.
+    n_neighbors : int, default=15
+        Neighbours of a sample in the graph, including the sample itself. Default: UMAP's.
+    min_dist : float, default=0.1
+        Smallest distance between embedded samples. Default: UMAP's.
+    random_state : int, RandomState or None, default=None
+        Seed of the start and of the descent.
     target_weight : float, default=0.5
-        The weight w of the labels, between 0 and 1, where edges between classes are as good as cut.
-        Default: UMAP's.
+        The weight w of the labels, between 0 and 1; with 1, edges between classes are practically
+        removed. Default: UMAP's.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The placed training points.
+        The embedding of the training samples.
     model_ : umap.UMAP
         The fitted estimator behind `transform`.
     classes_ : ndarray of shape (n_classes,)
-        Class labels, without -1, which marks unlabelled points.
+        Class labels, without -1, which marks unlabelled samples.
 
     Notes
     -----
-    Use it to look at how labelled points hang together within their classes.
+    Use it to see the structure of labelled samples within their classes.
 
-    Not to judge by its training points, which are drawn apart by their labels: look at new ones.
+    Do not judge it by its training samples, which their labels separate: use new samples.
 
-    umap-learn's, on one thread and with a seed, so that two fits have the same bits. It is an
-    extra: ``pip install 'ddr[umap]'``. The embedding of the training points knows their labels, and
-    new points are placed without: classes are further apart among the first.
+    This is umap-learn's method on one thread and with a seed, so repeated fits are identical. It is
+    an optional extra: ``pip install 'ddr[umap]'``. The embedding of the training samples uses their
+    labels and that of new samples does not, so classes are further apart in the training set.
 
     References
     ----------
@@ -195,7 +201,6 @@ class SupervisedUMAP(_UMAP):
     target_weight: Annotated[float, Ge(0), Le(1)] = 0.5
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Embed the rows of `X`, whose classes `y` may be -1: unlabelled."""
         points, labels = self._points_and_labels(X, y)
         self.classes_, code = encode_labels(labels)
         self._embed(points, code, target_weight=self.target_weight)
