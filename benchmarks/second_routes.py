@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
 from sklearn.neighbors import (
     KNeighborsClassifier,
@@ -74,16 +74,31 @@ BESIDE = {"ccdr": SEEN, "kernel": RAW, "lda": FEW}
 COLUMNS = ("finding", "dataset", "entry", "suite", "second")
 
 
-class ClassCodes(TransformerMixin, KernelRidge):
-    """Kernel ridge regression on class codes, no graph: the fitted values are the embedding."""
+class ClassCodes(TransformerMixin, BaseEstimator):
+    """Regression on class codes with a graph: (J K + a I + m L K) c = J y; the values embed."""
+
+    def __init__(self, kernel: str = "linear", alpha: float = 0.03, mu: float = 0.1) -> None:
+        self.kernel, self.alpha, self.mu = kernel, alpha, mu
 
     def fit(self, X: Any, y: Any) -> Self:
-        classes, code = np.unique(y, return_inverse=True)
-        self.gamma = 1 / X.var(axis=0).sum()
-        return super().fit(X, 2 * np.eye(len(classes))[code] - 1)
+        n, codes = len(X), 2.0 * (np.unique(y)[:, None] == y).T - 1
+        d = kneighbors_graph(X, 10, mode="distance").toarray()
+        weights = np.where(d > 0, np.exp(-(d**2) / (d[d > 0] ** 2).mean()), 0.0)
+        W = np.maximum(weights, weights.T)
+        L = np.diag(W.sum(axis=0)) - W
+        self.more_ = {"gamma": 1 / X.var(axis=0).sum()} if self.kernel == "rbf" else {}
+        self.X_, self.mean_ = X - X.mean(axis=0), X.mean(axis=0)
+        K = pairwise_kernels(self.X_, metric=self.kernel, **self.more_)
+        spread = np.diag(K).mean() - K.mean()
+        J, rough = np.eye(n) - 1 / n, np.trace(L @ K)
+        left = J @ K + self.alpha * spread * np.eye(n) + self.mu * n * spread / rough * L @ K
+        self.dual_ = np.linalg.solve(left, J @ codes)
+        return self
 
     def transform(self, X: Any) -> Any:
-        return self.predict(X)
+        return (
+            pairwise_kernels(X - self.mean_, self.X_, metric=self.kernel, **self.more_) @ self.dual_
+        )
 
 
 class DenseCCDR(TransformerMixin, BaseEstimator):

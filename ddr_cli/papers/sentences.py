@@ -51,15 +51,8 @@ def outcome(result: PaperResult) -> list[str]:
             if claims[ALONE] > claims["holds"]:
                 text += f" ({claims[ALONE]} hold without Holm's correction)"
             parts.append(text)
-        used = numbers["calibration"] + claims["calibration"]
-        if parts and used:
-            verbs = (
-                "was used to choose an interpretation and is"
-                if used == 1
-                else ("were used to choose an interpretation and are")
-            )
-            parts.append(f"{used} more {verbs} not counted")
         if parts:
+            parts += _uncounted(numbers["calibration"] + claims["calibration"])
             sentences.append(f"{_capital(where)}, {'; '.join(parts)}.")
     n = sum(claim.differs for claim in result.claims)
     if n:
@@ -71,6 +64,12 @@ def outcome(result: PaperResult) -> list[str]:
     if missing:
         sentences.append(f"Not run yet: {', '.join(dict.fromkeys(missing))}.")
     return sentences
+
+
+def _uncounted(used: int) -> list[str]:
+    was, is_ = ("was", "is") if used == 1 else ("were", "are")
+    text = f"{used} more {was} used to choose an interpretation and {is_} not counted"
+    return [text] if used else []
 
 
 def _counted_verdict(n: int, verdict: str) -> str:

@@ -175,26 +175,31 @@ def _number_lines(
     if any(each.entry.value for each in own.values()):
         yield "printed", {column: (cells.printed_text(each), "") for column, each in own.items()}
     for view, heading in views:
-        # Over how many splits all of the row's means are stands at its head, unless that differs.
-        ours = [row for each in own.values() if (row := each.through(view).row) is not None]
-        sizes = {int(row["n"]) for row in ours}
-        n = sizes.pop() if len(sizes) == 1 else None
-        yield (
-            f"ours, {heading}" if n in (None, 1) else f"ours, {heading}, n = {n}",
-            {
-                column: (
-                    cells.ours_text(each.through(view), each.entry.metric, with_n=n is None),
-                    cells.verdict_text(each, view),
-                )
-                for column, each in own.items()
-            },
-        )
-        apart = {
-            column: cells.difference_cell(each.through(view), each.entry.metric)
-            for column, each in own.items()
-        }
-        if any(apart.values()):
-            yield f"difference, {heading}", {column: (text, "") for column, text in apart.items()}
+        yield from _lines_of_ours(own, view, heading)
+    yield from _time_lines(own, times)
+
+
+def _lines_of_ours(
+    own: Mapping[str, NumberResult], view: View, heading: str
+) -> Iterator[tuple[str, _Cells]]:
+    # If all means are over one number of splits, it stands in the line's name.
+    ours = [row for each in own.values() if (row := each.through(view).row) is not None]
+    sizes = {int(row["n"]) for row in ours}
+    n = sizes.pop() if len(sizes) == 1 else None
+    shown, apart = {}, {}
+    for column, each in own.items():
+        verdict, metric = each.through(view), each.entry.metric
+        text = cells.ours_text(verdict, metric, with_n=n is None)
+        shown[column] = text, cells.verdict_text(each, view)
+        apart[column] = cells.difference_cell(verdict, metric), ""
+    yield f"ours, {heading}" if n in (None, 1) else f"ours, {heading}, n = {n}", shown
+    if any(text for text, _ in apart.values()):
+        yield f"difference, {heading}", apart
+
+
+def _time_lines(
+    own: Mapping[str, NumberResult], times: Mapping[str, TimeRatio]
+) -> Iterator[tuple[str, _Cells]]:
     timed = {
         column: times.get(each.entry.id)
         for column, each in own.items()
@@ -203,10 +208,10 @@ def _number_lines(
     other = next((time.other for time in timed.values() if time), "")
     for which in ("printed", "ours") if other else ():
         ratios = {
-            column: cells.ratio_text(getattr(time, which)) if time else "1"
+            column: (cells.ratio_text(getattr(time, which)) if time else "1", "")
             for column, time in timed.items()
         }
-        yield f"time / {other}'s, {which}", {column: (ratios[column], "") for column in ratios}
+        yield f"time / {other}'s, {which}", ratios
 
 
 def _mark_lines(

@@ -317,12 +317,17 @@ class Suite(StrictFrozen):
         # A method of the user's own is tuned over the grids that it declares.
         own = traits.grids if is_code(name) and not grids else {}
         item |= {key: {"grid": list(values)} for key, values in own.items()}
-        stated: Any = item.get(WIDTH) or (None if own else {"grid": self.widths})
-        if stated is None:
+        if own and WIDTH not in own:
             return {**item, WIDTH: default}, None
-        offered = {each for each in stated["grid"] if each <= most}
-        item[WIDTH] = {"grid": sorted({*offered, default})}
-        return item, default
+        return {
+            **item,
+            WIDTH: _up_to(most, item.get(WIDTH, {"grid": self.widths}), default),
+        }, default
+
+
+def _up_to(most: int, stated: Any, default: int) -> Settings:
+    """Return a grid without the values above `most`, with the default."""
+    return {"grid": sorted({*(each for each in stated["grid"] if each <= most), default})}
 
 
 def load_suite(path_or_name: str | Path) -> Suite:

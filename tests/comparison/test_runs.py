@@ -143,7 +143,7 @@ def test_a_damaged_manifest_is_one_clear_message(
 def test_an_empty_journal_says_that_no_trial_is_done(results, write_results, make_spec):
     folder = write_results(results, make_spec("run", reducers=[CCDR], repeats=2), _error)
     (folder / "trials.csv").write_bytes(b"")
-    with pytest.raises(InputError, match=r"no finished trial.*'ddr run run' resumes"):
+    with pytest.raises(InputError, match=r"no finished trial.*'ddr run run.yaml' resumes"):
         load_run(folder)
 
 

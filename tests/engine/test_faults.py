@@ -76,7 +76,7 @@ def test_a_fault_in_a_step_fails_the_trials_of_that_split(make_spec, run, does):
         table = outcome_of(spec, run)
     status, reason = FAULTS[does]
     assert table["status"].tolist() == [status] * 4
-    assert table["reason"].str.startswith("while the split ").all()
+    assert table["reason"].str.startswith("during the preparation of the split: ").all()
     assert table["reason"].str.contains(reason, regex=False).all()
 
 

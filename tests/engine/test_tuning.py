@@ -296,7 +296,7 @@ def test_a_class_with_one_training_point_fails_the_tuned_trials_alone(make_spec,
     )
     table = read_trials(run_spec(spec, out=tmp_path, executor=OneAfterTheOther()).folder)
     assert table["status"].tolist() == ["ok", "failed"]
-    assert "has 1 training point" in table["reason"][1]
+    assert "has 1 training sample" in table["reason"][1]
 
 
 @pytest.mark.usefixtures("installed")

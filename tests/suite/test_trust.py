@@ -78,7 +78,7 @@ def test_what_fails_or_takes_too_long_counts_as_the_largest_class_and_is_told(tm
     assert notes[0].startswith("failed, and counted as always naming the training part's largest")
     assert "breaks on 1 splits of iris (" in notes[0]
     assert "no room for so many points" in notes[0]
-    assert "no array of real numbers, but of the type NoneType" in notes[0]
+    assert "array of real numbers, but has the type NoneType" in notes[0]
     assert "sleeps on 1 splits of iris (took longer than 5 s" in notes[0]
     assert notes[1:] == [
         "checked by the methods' authors: none of 4",
