@@ -84,8 +84,9 @@ def _spec(dataset: str, reducers: list[str], settings: list[str], steps: list[st
     from ddr_cli.core.yaml_loader import parse_value
     from ddr_cli.data.cards import load_card
     from ddr_cli.spec import make_spec
-    from ddr_cli.spec.estimators import settable_names
+    from ddr_cli.spec.estimators import load_factory, settable_names
     from ddr_cli.spec.model import KEYS
+    from ddr_cli.spec.new import possible_width
 
     card = load_card(dataset)
     if card.unlabelled:
@@ -94,7 +95,7 @@ def _spec(dataset: str, reducers: list[str], settings: list[str], steps: list[st
     kind = "grouped" if card.has_groups else "fraction"
     split: dict[str, Any] = {"kind": kind, "train": 0.5, "repeats": 1}
     items: list[str | dict[str, Any]] = [
-        {"name": name, "n_components": 2}
+        {"name": name, "n_components": possible_width(load_factory("reducers", name), card, 2)}
         if "n_components" in settable_names("reducers", name)
         else name
         for name in reducers

@@ -120,19 +120,21 @@ def _spec_text(
     return FIRST_LINE + "\n" + Template("\n\n".join(kept)).substitute(parts)
 
 
+def possible_width(factory: Any, card: Card, wanted: int) -> int:
+    """Return `wanted` components, or as many as a reducer has on half of a data set's samples."""
+    known = card.expect
+    limits = known_limits(Context(expect=known, n_train=known.samples and known.samples // 2), ())
+    most = limits.most(traits_of("reducers", factory, {WIDTH: wanted}), None)
+    return wanted if most is None else max(1, min(wanted, most))
+
+
 def _item(section: str, name: str, card: Card, sweep: Mapping[str, Any]) -> str:
     factory = load_factory(section, located(name, None))
     params: dict[str, Any] = {}
     field = parameter_model(factory).model_fields.get(WIDTH)
     if section == "reducers" and field is not None and f"reducer.{WIDTH}" not in sweep:
-        params[WIDTH] = 2 if field.is_required() or field.default is None else field.default
-        known = card.expect
-        limits = known_limits(
-            Context(expect=known, n_train=known.samples and known.samples // 2), ()
-        )
-        most = limits.most(traits_of(section, factory, params), None)
-        if isinstance(params[WIDTH], int) and most is not None:
-            params[WIDTH] = max(1, min(params[WIDTH], most))
+        wanted = 2 if field.is_required() or field.default is None else field.default
+        params[WIDTH] = possible_width(factory, card, wanted) if isinstance(wanted, int) else wanted
     text = flow({"name": name, **params}) if params else flow(name)
     summary = registry_of(section).get(name).summary
     return f"  - {text}" + (f"  # {summary}" if summary else "")

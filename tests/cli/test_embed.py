@@ -110,3 +110,9 @@ def test_what_is_wrong_is_one_sentence(ddr_here, work, words, code, says):
     assert (done.returncode, done.stdout) == (code, "")
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_two_classes_are_drawn_along_the_one_direction_that_lda_has(ddr_here, work):
+    done = ddr_here("embed", "breast_cancer", "--reducer", "lda")
+    assert done.returncode == 0
+    assert (work / "breast_cancer_lda.png").is_file()
