@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _DASHED = (0, (4, 2))
 _FEW = 3
 _MOST_TOGETHER = 6
+_MOST_SWEPT = 4
+_ROOM = 0.5  # of the curves' range: level lines further away are named above the panel
 _PANEL_WIDTH = 2.9
 _LINE = 0.03  # of the values' range: nearer curves look like one
 _MOSTLY = 0.7
@@ -47,8 +49,11 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
 
     There is a column per family of splits (or per value of `second`, where there is one family); a
     second row enlarges the flat part of a steep curve. Many methods have a panel each instead, and
-    so have methods whose curves lie on each other.
+    so have methods whose curves lie on each other. If one of several reducers has the parameter,
+    its curves and a level line for each other method share one panel.
     """
+    if second is None and (swept := _only_swept(picture, x)):
+        return _draw_one_sweep(picture, x, swept)
     if second is None and (len(picture.methods) > _MOST_TOGETHER or _hidden(picture, x)):
         return _draw_small_multiples(picture, x)
     families = picture.families
@@ -87,6 +92,67 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     for axes in grid[:, -1]:
         _name_ends(picture, axes, x)
     picture.finish(figure, [*_predefined_handle(picture), *picture.handles()])
+    return figure
+
+
+def _only_swept(picture: Picture, x: str) -> list[Method]:
+    """Return the methods of the one reducer that has the parameter, none if several have it."""
+    found = [each for each in picture.methods if picture.of(each, picture.rows)[x].notna().any()]
+    others = len(picture.methods) - len(found)
+    is_one = len({reducer for reducer, _ in found}) == 1 and len(found) <= _MOST_SWEPT
+    return found if is_one and others > _FEW else []
+
+
+def _draw_one_sweep(picture: Picture, x: str, swept: list[Method]) -> Figure:
+    """Draw the curves of one reducer, level lines of the other methods, and each curve's best."""
+    figure = style.new_figure(9.6, 5.4)
+    axes = figure.subplots()
+    main = picture.families[-1]
+    ends: list[tuple[float, str, str]] = []
+    for place, method in enumerate(swept):
+        colour = style.look(place).colour
+        for family in picture.families:
+            at, own = _curve(picture, picture.of_family(family), method, x)
+            means, is_main = own["mean"].to_numpy(dtype=float), family == main
+            how: dict[str, Any] = {"linestyle": "-", "lw": 2.0, "markerfacecolor": colour}
+            if not is_main:
+                how = {"linestyle": _DASHED, "lw": 1.0, "markerfacecolor": "white"}
+            label = picture.name(method)
+            axes.plot(at, means, marker="o", ms=4, color=colour, label=label, **how)
+            if not is_main or not len(means):
+                continue
+            if own["low"].notna().any():
+                axes.fill_between(at, own["low"], own["high"], color=colour, alpha=0.14, lw=0)
+            best = int(np.argmin(means) if lower_is_better(picture.metric) else np.argmax(means))
+            ring: dict[str, Any] = {"ms": 11, "markerfacecolor": "none", "markeredgewidth": 1.4}
+            axes.plot([at[best]], [means[best]], "o", color=colour, **ring)
+            ends.append((float(means[-1]), label, colour))
+    low, high = axes.get_ylim()
+    room = _ROOM * (high - low)
+    beyond = []
+    for method in picture.methods:
+        means = picture.of(method, picture.of_family(main))["mean"].dropna().to_numpy(dtype=float)
+        if method in swept or not len(means):
+            continue
+        level, name = float(means[0]), picture.name(method)
+        if low - room <= level <= high + room:
+            axes.axhline(level, color=style.NEUTRAL, lw=0.9, zorder=1.2)
+            ends.append((level, f"{name} {level:.1f}", style.NEUTRAL))
+            low, high = min(low, level), max(high, level)
+        else:
+            beyond.append(f"{name} {level:.1f}")
+    axes.set_ylim(low, high)
+    axes.set_xlabel(picture.axis_of(x))
+    axes.set_ylabel(picture.axis)
+    _parameter_axis(picture, axes, x)
+    for family in picture.families:
+        _printed(picture, axes, x, family)
+    style.label_ends(axes, ends)
+    title = picture.family_title(main)
+    axes.set_title(f"{title}; not shown: {', '.join(beyond)}" if beyond else title, loc="left")
+    marked = {"color": style.NEUTRAL, "marker": "o", "markersize": 11, "markerfacecolor": "none"}
+    handles = [*_predefined_handle(picture), style.legend_entry("best mean", **marked)]
+    picture.finish(figure, [*handles, *picture.handles(largest=False)])
     return figure
 
 

@@ -121,6 +121,22 @@ def test_a_method_without_the_parameter_is_a_level_line(summary_of):
     }
 
 
+def test_the_sweep_of_one_method_among_others_is_one_panel(summary_of):
+    others = [NONE, {"name": "pca"}, {"name": "lda"}]
+    figure = draw(summary_of(reducers=[CCDR, *others], sweep={"reducer.beta": BETAS}))
+    (axes,) = figure.axes
+    curves = [line for line in axes.lines if len(line.get_xdata()) == len(BETAS)]
+    # Two classifiers, on the predefined split and over re-splits.
+    assert len(curves) == 4
+    # The best mean of each curve is ringed.
+    rings = [line for line in axes.lines if line.get_markersize() == 11]
+    assert len(rings) == 2
+    # Each method without the parameter is named, at its level line or above the panel.
+    words = " ".join([*_texts(axes), axes.get_title(loc="left")])
+    for name in ("no reduction, k-NN", "PCA, linear", "LDA, k-NN"):
+        assert name in words
+
+
 def test_the_flat_part_of_a_steep_curve_is_enlarged(summary_of):
     figure = draw(summary_of(sweep={"reducer.n_components": [1, 2, 3, 4]}))
     assert len(figure.axes) == 4
