@@ -37,11 +37,17 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         _counts(result),
     ]
     for item in result.artefacts:
-        if item.artefact.kind != "readings" and item.has_results:
+        if item.has_results and not _is_of_readings(item):
             lines += _artefact(item, figures.get(item.artefact.id, []))
     lines += ["## Claims", _claims(result)]
     lines.append(f"[Each claim with its numbers](tables/{paper.name}_claims.md)")
     return "\n\n".join(line.strip() for line in lines) + "\n"
+
+
+def _is_of_readings(item: ArtefactResult) -> bool:
+    """Return whether an artefact has other interpretations of the paper alone."""
+    others = [each.entry.reading for each in item.judged]
+    return item.artefact.kind == "readings" or (bool(others) and all(others))
 
 
 def _counts(result: PaperResult) -> str:

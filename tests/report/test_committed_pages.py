@@ -25,6 +25,8 @@ def test_a_papers_page_has_its_tables_figures_and_claims(name):
         table = REPORT / "tables" / f"{name}_{artefact.id}.md"
         if artefact.kind == "readings" or not table.is_file():
             continue
+        if all(each.reading for each in artefact.entries):
+            continue
         verdicts = [line for line in table.read_text().split("\n") if "|  | verdict |" in line]
         assert all(line in page for line in verdicts)
 
