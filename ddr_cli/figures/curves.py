@@ -52,10 +52,8 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     so have methods whose curves lie on each other. If one of several reducers has the parameter,
     its curves and a level line for each other method share one panel.
     """
-    if second is None and (swept := _only_swept(picture, x)):
-        return _draw_one_sweep(picture, x, swept)
-    if second is None and (len(picture.methods) > _MOST_TOGETHER or _hidden(picture, x)):
-        return _draw_small_multiples(picture, x)
+    if second is None and (other := _other_form(picture, x)) is not None:
+        return other
     families = picture.families
     levels = [None] if second is None else sorted(picture.rows[second].dropna().unique())
     flat_top = None if second else _flat_top(picture, x)
@@ -93,6 +91,15 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
         _name_ends(picture, axes, x)
     picture.finish(figure, [*_predefined_handle(picture), *picture.handles()])
     return figure
+
+
+def _other_form(picture: Picture, x: str) -> Figure | None:
+    """Return the figure of one swept reducer, or of many methods; None if curves suit."""
+    if swept := _only_swept(picture, x):
+        return _draw_one_sweep(picture, x, swept)
+    if len(picture.methods) > _MOST_TOGETHER or _hidden(picture, x):
+        return _draw_small_multiples(picture, x)
+    return None
 
 
 def _only_swept(picture: Picture, x: str) -> list[Method]:
