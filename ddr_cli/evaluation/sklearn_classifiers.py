@@ -6,6 +6,7 @@ Parameters that are not listed here have scikit-learn's defaults.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
@@ -147,9 +148,9 @@ class _Standardized(Classifier):
 
     scale: bool
 
+    @abstractmethod
     def _classifier(self) -> Any:
         """Return scikit-learn's classifier with the parameters."""
-        raise NotImplementedError
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         check_parameters(self)
