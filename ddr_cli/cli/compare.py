@@ -13,7 +13,7 @@ from ddr_cli.core.errors import InputError
 if TYPE_CHECKING:
     from ddr_cli.comparison.compare import Comparison
 
-_ENDINGS = (".md", ".tex", ".csv", ".json", ".png", ".svg")
+_ENDINGS = (".md", ".tex", ".csv", ".json", ".png", ".svg", ".pdf")
 
 
 def compare(
@@ -70,7 +70,7 @@ def compare(
             "--save",
             metavar="FILE",
             help="Write the tables as .md or .tex, the differences as .csv, all of it as .json, or "
-            "the matrix of all pairs of methods as .png or .svg. May be repeated.",
+            "the matrix of all pairs of methods as .png, .svg or .pdf. May be repeated.",
         ),
     ] = None,
 ) -> None:

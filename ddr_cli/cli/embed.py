@@ -40,7 +40,7 @@ def embed(
     picture: Annotated[
         Path | None,
         typer.Option(
-            "--picture", metavar="FILE", help="A .png or .svg (default: DATA_REDUCER.png)."
+            "--picture", metavar="FILE", help="A .png, .svg or .pdf (default: DATA_REDUCER.png)."
         ),
     ] = None,
     trust: Trust = False,
@@ -56,10 +56,10 @@ def embed(
     from ddr_cli.api import Results
     from ddr_cli.core.atomic import atomic_write, clear_messages
     from ddr_cli.engine import Progress, run_spec
-    from ddr_cli.figures.style import image_bytes
+    from ddr_cli.figures.style import FORMS, FORMS_TEXT, image_bytes
 
-    if picture is not None and picture.suffix not in (".png", ".svg"):
-        raise InputError(f"{picture} must end in .png or .svg.")
+    if picture is not None and picture.suffix not in FORMS:
+        raise InputError(f"{picture} must end in {FORMS_TEXT}.")
     spec = allowed(trust, lambda: _spec(dataset, reducers, settings or [], steps or []))
     path = picture or Path(f"{spec.name}.png")
     progress = Progress()

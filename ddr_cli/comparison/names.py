@@ -16,11 +16,11 @@ _PARAMETERS = {
     "reducer.n_neighbors_within": "neighbours within a class",
     "reducer.n_neighbors_between": "neighbours in other classes",
     "reducer.centroid_scale": "factor of the bound on the class centres",
-    "reducer.mode": "test points",
+    "reducer.mode": "test samples",
     "reducer.weights": "weights",
     "classifier.n_neighbors": "neighbours K in the embedding",
-    "labels": "labelled training points per class",
-    "split.train": "size of the training part",
+    "labels": "labelled training samples per class",
+    "split.train": "size of the training set",
 }
 
 _SHORT_PARAMETERS = {

@@ -11,29 +11,30 @@ from ddr_cli.figures.curves import draw_curves, draw_heat_maps
 from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
 from ddr_cli.figures.embeddings import draw_embeddings, drawn_embeddings, scores_note
 from ddr_cli.figures.picture import NO_NOTES, Notes, Picture
-from ddr_cli.figures.style import house_style, new_figure, run_title
+from ddr_cli.figures.style import house_style, new_figure, with_progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_PANELS = 4
+_UNORDERED = "random_state"
 
 
 def draw(summary: Summary, notes: Notes = NO_NOTES) -> Figure:
     """Draw the metric that a run's spec plots, with what papers say of it.
 
-    A run that kept embeddings shows those. With one swept parameter there are curves: the
-    predefined split and the re-splits side by side where both were run. So it is with numbers of
-    labels and sizes of the training part. With two, a panel per value
-    of the second, or heat maps where it has many. With one that has words for values, a line for
-    each of them. Otherwise a dot per method, for the best of its settings.
+    A run that kept embeddings shows those. With one swept parameter there are curves, as with
+    numbers of labels and sizes of the training part. With two, there is a panel per value of the
+    second, or heat maps where it has many. With one that has words for values, there is a line for
+    each of them. Of random states there is a dot for each on a method's line. Otherwise there is a
+    dot per method, for the best of its settings.
     """
     embeddings = drawn_embeddings(summary, notes.marks)
     picture = Picture(summary, summary.run.spec.plot.y, notes)
     with house_style():
         if embeddings:
-            title = run_title(summary.run, finding=notes.finding or picture.best())
-            return draw_embeddings(title, embeddings, scores_note(summary))
+            finding = with_progress(summary.run, picture.best())
+            return draw_embeddings(summary.run.title, finding, embeddings, scores_note(summary))
         if picture.rows.empty:
             figure = new_figure(6.4, 1.6)
             picture.finish(figure)
@@ -42,6 +43,8 @@ def draw(summary: Summary, notes: Notes = NO_NOTES) -> Figure:
         if words is not None:
             return draw_category_plot(picture, words)
         x, second = _axes_of(summary, picture.rows)
+        if x is not None and x.endswith(_UNORDERED) and second is None:
+            return draw_dot_plot(picture, every=x)
         if x is None and summary.run.spec.plot.x in AXES:
             # More parameters than a figure has axes: each method's best at every place.
             x = summary.run.spec.plot.x

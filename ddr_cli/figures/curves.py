@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
-from ddr_cli.comparison.across_datasets import EQUIVALENCE
-from ddr_cli.comparison.names import is_rate, lower_is_better, plain
-from ddr_cli.comparison.summary import AXES
+from ddr_cli.comparison.names import is_rate, lower_is_better
+from ddr_cli.comparison.summary import AXES, best_index
 from ddr_cli.figures import style
 from ddr_cli.figures.picture import Method, Picture
 from ddr_cli.spec.budgets import LABELS
@@ -20,324 +19,306 @@ from ddr_cli.spec.budgets import LABELS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
 _DASHED = (0, (4, 2))
+_LEVELS: tuple[Any, ...] = ((0, (1, 1.5)), (0, (7, 2)), (0, (5, 1.5, 1, 1.5)), (0, (2, 3)))
+_MOST_CURVES = 10  # of one panel
+_MOST_LINES = 8  # of one panel with the predefined split's curves next to those of re-splits
+_MOST_LARGE = 4
 _FEW = 3
-_MOST_TOGETHER = 6
-_MOST_SWEPT = 4
-_ROOM = 0.5  # of the curves' range: level lines further away are named above the panel
-_PANEL_WIDTH = 2.9
-_LINE = 0.03  # of the values' range: nearer curves look like one
-_MOSTLY = 0.7
-
-# From the best mean on, light to dark, in tolerances.
-_STEPS = (1, 2, 3, 5, 10, 20, 50, 100)
-_DARK_FROM = 10
-_HEAT = (
-    *("#f7fbff", "#deebf7", "#c6dbef", "#9ecae1"),
-    *("#6baed6", "#4292c6", "#2171b5", "#08519c"),
-)
-
-# Where most of a steep curve is flat, a second row of panels shows the flat part: the values up to
-# this factor above the smallest.
+# Where most of a steep curve is flat, the panel ends at this factor above its lowest mean.
 _FLAT = 1.4
+_BEST: dict[str, Any] = {"markersize": 9, "markeredgecolor": "black", "markeredgewidth": 1.3}
+
+
+@dataclass(frozen=True, eq=False)
+class _Panel:
+    """Curves that share a panel; `rows` also has the methods without the parameter."""
+
+    title: str
+    methods: Sequence[Method]
+    rows: pd.DataFrame
+    families: Sequence[str]
+
+    def last(self) -> pd.DataFrame:
+        """Return the rows over re-splits, or of the only family of splits."""
+        return self.rows[self.rows["split"] == self.families[-1]]
+
+
+class _Curves:
+    """How the curves of a figure are drawn: which panels there are, and the looks of methods."""
+
+    def __init__(self, picture: Picture, x: str, second: str | None) -> None:
+        self.picture, self.x = picture, x
+        self.methods, self.level = picture.swept(x), picture.level(x)
+        reducers = list(dict.fromkeys(name for name, _ in self.methods))
+        classifiers = list(dict.fromkeys(name for _, name in self.methods))
+        many = len(self.methods) > _MOST_CURVES
+        several = len(reducers) > 1
+        self.by_reducer = second is None and several and (many or len(classifiers) > 1)
+        self.panels = self._panels(reducers, second)
+        self.compact = len(self.panels) > _MOST_LARGE
+        # What differs within a panel has the looks.
+        place = int(len(classifiers) > 1 and (self.by_reducer or not several))
+        self.looks = {
+            each: picture.look(
+                each,
+                place=place,
+                alone=self.compact and not place,
+                among=() if self.compact else self.methods,
+            )
+            for each in picture.methods
+        }
+        if several and len(classifiers) > 1 and not self.by_reducer:
+            self.looks |= {each: style.look(i) for i, each in enumerate(self.methods)}
+
+    def _panels(self, reducers: Sequence[str], second: str | None) -> list[_Panel]:
+        """Return a panel per value of `second`, per method, per family of splits, or only one."""
+        picture, rows, families = self.picture, self.picture.rows, self.picture.families
+        if second is not None:
+            return [
+                _Panel(
+                    picture.setting_text(second, value),
+                    self.methods,
+                    rows[(rows[second] == value) | rows[second].isna()],
+                    families,
+                )
+                for value in sorted(rows[second].dropna().unique())
+            ]
+        if self.by_reducer:
+            return [
+                _Panel(name, [each for each in self.methods if each[0] == name], rows, families)
+                for name in reducers
+            ]
+        if len(families) > 1 and len(self.methods) * len(families) > _MOST_LINES:
+            return [
+                _Panel(picture.family_title(each), self.methods, rows, [each]) for each in families
+            ]
+        return [_Panel(picture.note, self.methods, rows, families)]
+
+    def name(self, method: Method) -> str:
+        """Return a curve's name, without the method that its panel is named after."""
+        if not self.by_reducer or method in self.level:
+            return self.picture.name(method)
+        return method[1]
+
+    def at(self, method: Method, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a method along the axis."""
+        own = self.picture.of(method, rows)
+        return own[own[self.x].notna()].sort_values(self.x)
+
+    def draw(self, axes: Axes, panel: _Panel) -> None:
+        """Draw the curves of a panel, with their bands and best means, and the level lines."""
+        if self.compact:
+            for method in self.methods:
+                own = self.at(method, panel.last())
+                axes.plot(own[self.x], own["mean"], color=style.OTHERS, lw=0.9, zorder=1.2)
+        several = len(panel.families) > 1
+        few = len(panel.methods) <= _FEW
+        for method in panel.methods:
+            look = self.looks[method]
+            label = self.picture.name(method)
+            for family in panel.families:
+                own = self.at(method, panel.rows[panel.rows["split"] == family])
+                hollow = family == "predefined"
+                line: dict[str, Any] = {
+                    "label": label,
+                    "color": look.colour,
+                    "linestyle": "-" if few or several else look.line,
+                    "marker": look.marker,
+                    "markerfacecolor": "white" if hollow else look.colour,
+                }
+                if hollow and several:
+                    line |= {"linestyle": _DASHED, "linewidth": 0.9, "markersize": 3.6}
+                axes.plot(own[self.x].to_numpy(dtype=float), own["mean"].to_numpy(), **line)
+                if own["low"].notna().any():
+                    band: dict[str, Any] = {
+                        "color": look.colour,
+                        "alpha": 0.15 if few else 0.08,
+                        "lw": 0,
+                    }
+                    axes.fill_between(own[self.x], own["low"], own["high"], label=label, **band)
+        for method, value in self.level_means(panel).items():
+            axes.axhline(value, label=self.picture.name(method), **self.level_look(method))
+        if not self.compact:
+            self._mark_best(axes, panel, few=few)
+
+    def _mark_best(self, axes: Axes, panel: _Panel, *, few: bool) -> None:
+        """Mark the best mean of each of a few curves, or of all of them."""
+        if not self.picture.word:
+            return
+        curves = [self.at(method, panel.last()) for method in panel.methods]
+        for rows in curves if few else [pd.concat(curves)]:
+            if len(rows) < 2:
+                continue
+            index = best_index(rows["mean"], self.picture.metric)
+            best, look = self.picture.row(index), self.looks[self.picture.method_at(index)]
+            signs = _BEST | {"marker": look.marker, "color": look.colour, "zorder": 5}
+            axes.plot(
+                [best[self.x]],
+                [best["mean"]],
+                linestyle="",
+                label=self.picture.name(self.picture.method_at(index)),
+                **signs,
+            )
+
+    def level_means(self, panel: _Panel) -> dict[Method, float]:
+        """Return the means of the methods without the parameter."""
+        own = {each: self.picture.of(each, panel.last())["mean"] for each in self.level}
+        return {each: float(means.iloc[0]) for each, means in own.items() if len(means)}
+
+    def level_look(self, method: Method) -> dict[str, Any]:
+        """Return the look of a level line, with other dashes than others of its colour."""
+        colour = self.looks[method].colour
+        alike = [each for each in self.level if self.looks[each].colour == colour]
+        dashes = _LEVELS[alike.index(method) % len(_LEVELS)]
+        return {"color": colour, "linestyle": dashes, "linewidth": 1.2}
+
+    def name_ends(self, axes: Axes, panel: _Panel) -> None:
+        """Name each curve at its end, and each level line with its value.
+
+        The limits of the axes must be final.
+        """
+        low, high = axes.get_ylim()
+        ends = []
+        for method in panel.methods:
+            own = self.at(method, panel.last())["mean"]
+            if len(own):
+                look = self.looks[method]
+                ends.append((float(own.iloc[-1]), self.name(method), look.colour))
+        for method, value in self.level_means(panel).items():
+            arrow = " ↑" if value > high else " ↓" if value < low else ""
+            text = f"{self.name(method)}: {self.picture.value_of(value)}{arrow}"
+            ends.append((value, text, self.looks[method].colour))
+        style.label_ends(axes, ends)
 
 
 def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
-    """Draw the metric against a swept parameter, a panel per value of a second one.
+    """Draw the metric against a swept parameter, in one panel where it stays readable.
 
-    There is a column per family of splits (or per value of `second`, where there is one family); a
-    second row enlarges the flat part of a steep curve. Many methods have a panel each instead, and
-    so have methods whose curves lie on each other. If one of several reducers has the parameter,
-    its curves and a level line for each other method share one panel.
+    The curves of the predefined split are dashed lines next to those of re-splits. Methods without
+    the parameter are level lines. There is a panel per value of `second`, per method if there are
+    several with several classifiers each or more than ten, and per family of splits if a panel
+    would have more than eight lines.
     """
-    if second is None and (other := _other_form(picture, x)) is not None:
-        return other
-    families = picture.families
-    levels = [None] if second is None else sorted(picture.rows[second].dropna().unique())
-    flat_top = None if second else _flat_top(picture, x)
-    panels = [(family, level) for level in levels for family in families]
-    columns = len(families) if len(families) > 1 else len(panels)
-    complete = len(panels) // columns
-    lines = complete + (flat_top is not None)
-    room = 0.085 * max(len(picture.name(method)) for method in picture.methods)
-    width = (5.6 if columns == 1 else min(4.4 * columns, 11.0)) + room
-    figure = style.new_figure(width, 1.3 + 2.9 * lines)
-    grid = figure.subplots(lines, columns, sharex=True, sharey="row", squeeze=False)
-    for place, (axes, (family, level)) in enumerate(zip(grid.flat, panels, strict=False)):
-        rows, title = _panel_of(picture, family, second, level)
-        _panel(picture, axes, rows, x, family)
-        axes.set_title(title, loc="left")
-        if flat_top is not None:
-            _panel(picture, grid[-1, place], rows, x, family)
-            grid[-1, place].set_title("the same, enlarged", loc="left", style="italic")
-    for axes in grid[-1]:
-        axes.set_xlabel(picture.axis_of(x))
-    for axes in grid[:, 0]:
-        axes.set_ylabel(picture.axis)
-    for axes in grid[:complete, 0]:
-        style.value_axis(axes, picture.rows["mean"], "y", picture.metric)
-    if flat_top is not None:
-        shown = picture.shown_values()
-        near = shown[shown <= flat_top]
-        style.value_axis(grid[-1, 0], near, "y", picture.metric)
-        grid[-1, 0].set_ylim(near.min() - 0.06 * (flat_top - near.min()), flat_top)
-    _parameter_axis(picture, grid[0, 0], x)
-    for axes, (family, _) in zip(grid.flat, panels, strict=False):
-        _printed(picture, axes, x, family)
-        _largest_class(picture, axes)
-    for axes in grid[:, -1]:
-        _name_ends(picture, axes, x)
-    picture.finish(figure, [*_predefined_handle(picture), *picture.handles()])
-    return figure
-
-
-def _other_form(picture: Picture, x: str) -> Figure | None:
-    """Return the figure of one swept reducer, or of many methods; None if curves suit."""
-    if swept := _only_swept(picture, x):
-        return _draw_one_sweep(picture, x, swept)
-    if len(picture.methods) > _MOST_TOGETHER or _hidden(picture, x):
-        return _draw_small_multiples(picture, x)
-    return None
-
-
-def _only_swept(picture: Picture, x: str) -> list[Method]:
-    """Return the methods of the one reducer that has the parameter, none if several have it."""
-    found = [each for each in picture.methods if picture.of(each, picture.rows)[x].notna().any()]
-    others = len(picture.methods) - len(found)
-    is_one = len({reducer for reducer, _ in found}) == 1 and len(found) <= _MOST_SWEPT
-    return found if is_one and others > _FEW else []
-
-
-def _draw_one_sweep(picture: Picture, x: str, swept: list[Method]) -> Figure:
-    """Draw the curves of one reducer, level lines of the other methods, and each curve's best."""
-    figure = style.new_figure(9.6, 5.4)
-    axes = figure.subplots()
-    main = picture.families[-1]
-    ends: list[tuple[float, str, str]] = []
-    for place, method in enumerate(swept):
-        colour = style.look(place).colour
-        for family in picture.families:
-            at, own = _curve(picture, picture.of_family(family), method, x)
-            means, is_main = own["mean"].to_numpy(dtype=float), family == main
-            how: dict[str, Any] = {"linestyle": "-", "lw": 2.0, "markerfacecolor": colour}
-            if not is_main:
-                how = {"linestyle": _DASHED, "lw": 1.0, "markerfacecolor": "white"}
-            label = picture.name(method)
-            axes.plot(at, means, marker="o", ms=4, color=colour, label=label, **how)
-            if not is_main or not len(means):
-                continue
-            if own["low"].notna().any():
-                axes.fill_between(at, own["low"], own["high"], color=colour, alpha=0.14, lw=0)
-            best = int(np.argmin(means) if lower_is_better(picture.metric) else np.argmax(means))
-            ring: dict[str, Any] = {"ms": 11, "markerfacecolor": "none", "markeredgewidth": 1.4}
-            axes.plot([at[best]], [means[best]], "o", color=colour, **ring)
-            ends.append((float(means[-1]), label, colour))
-    low, high = axes.get_ylim()
-    room = _ROOM * (high - low)
-    beyond = []
-    for method in picture.methods:
-        means = picture.of(method, picture.of_family(main))["mean"].dropna().to_numpy(dtype=float)
-        if method in swept or not len(means):
-            continue
-        level, name = float(means[0]), picture.name(method)
-        if low - room <= level <= high + room:
-            axes.axhline(level, color=style.NEUTRAL, lw=0.9, zorder=1.2)
-            ends.append((level, f"{name} {level:.1f}", style.NEUTRAL))
-            low, high = min(low, level), max(high, level)
-        else:
-            beyond.append(f"{name} {level:.1f}")
-    axes.set_ylim(low, high)
-    axes.set_xlabel(picture.axis_of(x))
-    axes.set_ylabel(picture.axis)
-    _parameter_axis(picture, axes, x)
-    for family in picture.families:
-        _printed(picture, axes, x, family)
-    style.label_ends(axes, ends)
-    title = picture.family_title(main)
-    axes.set_title(f"{title}; not shown: {', '.join(beyond)}" if beyond else title, loc="left")
-    marked = {"color": style.NEUTRAL, "marker": "o", "markersize": 11, "markerfacecolor": "none"}
-    handles = [*_predefined_handle(picture), style.legend_entry("best mean", **marked)]
-    picture.finish(figure, [*handles, *picture.handles(largest=False)])
-    return figure
-
-
-def _panel_of(
-    picture: Picture, family: str, second: str | None, level: Any
-) -> tuple[pd.DataFrame, str]:
-    """Return the rows and the title of the panel for a family and a value of `second`."""
-    rows = picture.of_family(family)
-    title = f"{picture.note}{picture.family_title(family)}"
-    if second is None:
-        return rows, title
-    rows = rows[(rows[second] == level) | rows[second].isna()]
-    return rows, f"{picture.setting_text(second, level)} · {title}"
-
-
-def _hidden(picture: Picture, x: str) -> bool:
-    """Tell whether a curve lies on another all along, so that one of them isn't seen."""
-    rows = picture.of_family(picture.families[-1])
-    curves = {}
-    for method in picture.methods:
-        at, own = _curve(picture, rows, method, x)
-        if len(own) > 1 and own[x].is_unique:
-            curves[method] = pd.Series(own["mean"].to_numpy(), index=at)
-    span = float(rows["mean"].max() - rows["mean"].min())
-    for first, second in combinations(curves.values(), 2):
-        apart = (first - second).abs().dropna()
-        near = float((apart <= _LINE * span + 1e-9).mean())
-        if len(apart) > 2 and near >= (_MOSTLY if len(curves) > _FEW else 1.0):
-            return True
-    return False
-
-
-def _draw_small_multiples(picture: Picture, x: str) -> Figure:
-    """Draw a panel per method, with all the others behind it in grey."""
-    methods = picture.methods
-    columns = 4 if len(methods) > 9 or len(methods) == 4 else 3
-    lines = -(-len(methods) // columns)
-    figure = style.new_figure(_PANEL_WIDTH * columns, 1.3 + 2.0 * lines)
+    drawn = _Curves(picture, x, second)
+    n, compact = len(drawn.panels), drawn.compact
+    columns = 4 if compact else 2 if n == _MOST_LARGE else n
+    lines = -(-n // columns)
+    names = [
+        *map(drawn.name, drawn.methods),
+        *(f"{drawn.name(each)}: 0.00 %" for each in drawn.level),
+    ]
+    room = 0.075 * max(map(len, names))
+    width = 2.9 * columns if compact else (6.2 if n == 1 else 3.4 * columns) + room * columns
+    height = 2.0 if compact else max(3.4, 0.17 * len(names) + 0.8)
+    figure = style.new_figure(min(width, 13.0), 1.4 + height * lines)
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
-    of_family = {family: picture.of_family(family) for family in picture.families}
-    everyone = of_family[picture.families[-1]]
     for place, axes in enumerate(grid.flat):
-        if place >= len(methods):
+        if place >= n:
             axes.remove()
             continue
-        for method in methods:
-            at, own = _curve(picture, everyone, method, x)
-            axes.plot(at, own["mean"].to_numpy(), color=style.OTHERS, lw=0.9, zorder=1.2)
-        for family, rows in of_family.items():
-            _panel(picture, axes, rows, x, family, methods[place])
-        axes.set_title(style.in_lines(picture.name(methods[place]), _PANEL_WIDTH), loc="left")
-        axes.tick_params(labelbottom=place + columns >= len(methods))
+        panel = drawn.panels[place]
+        drawn.draw(axes, panel)
+        axes.set_title(style.in_lines(panel.title, 2.9), loc="left")
+        axes.tick_params(labelbottom=place + columns >= n)
         if place >= columns * (lines - 1):
             axes.set_xlabel(picture.axis_of(x))
-    figure.supylabel(picture.axis, fontsize="medium")
-    style.value_axis(grid[0, 0], picture.rows["mean"], "y", picture.metric)
+    note = _value_limits(drawn, grid[0, 0])
     _parameter_axis(picture, grid[0, 0], x)
-    for method, axes in zip(methods, grid.flat, strict=False):
-        for family in of_family:
-            _printed(picture, axes, x, family, method)
-        _largest_class(picture, axes)
-    shown = [picture.family_title(family) for family in picture.families]
-    handles = [style.legend_entry(shown[-1], color=style.NEUTRAL, marker="o", linestyle="-")]
-    handles += _predefined_handle(picture)
-    handles += [style.legend_entry("the other methods", color=style.OTHERS, linestyle="-")]
-    picture.finish(figure, [*handles, *picture.handles()])
+    if compact:
+        log = ", log scale" if grid[0, 0].get_yscale() == "log" else ""
+        figure.supylabel(picture.axis + log, fontsize="medium")
+    else:
+        for axes in grid[:, 0]:
+            axes.set_ylabel(picture.axis)
+    for panel, axes in zip(drawn.panels, grid.flat, strict=False):
+        _printed(drawn, axes, panel)
+        if picture.shows_largest:
+            axes.axhline(picture.largest, **style.LARGEST)
+    handles = [*_handles(drawn), *picture.handles(), *([style.legend_entry(note)] if note else [])]
+    found = picture.best_along(x) if second is None else ""
+    picture.finish(figure, handles, x=x, finding=found)
+    if not compact:
+        # Only a figure with its title and legend has panels of their final height.
+        figure.draw_without_rendering()
+        for panel, axes in zip(drawn.panels, grid.flat, strict=False):
+            drawn.name_ends(axes, panel)
     return figure
 
 
-def _flat_top(picture: Picture, x: str) -> float | None:
-    """Return up to which value to enlarge; None if all values are of one size."""
-    means = picture.rows["mean"]
+def _value_limits(drawn: _Curves, axes: Axes) -> str:
+    """Scale the axis of values to the curves; return what is left out of it, in words.
+
+    Level lines and printed numbers widen it if they are near the curves.
+    """
+    picture = drawn.picture
+    curves = picture.rows[picture.rows[drawn.x].notna()]
+    shown = pd.concat([curves[name] for name in ("mean", "low", "high")]).dropna()
+    means = curves["mean"]
+    lower = lower_is_better(picture.metric)
     top = _FLAT * float(means.min())
     # How a method improves with labels or samples is all of the curve, not its flat end.
-    enlarged = x not in AXES and style.is_steep(means) and (means <= top).mean() >= 0.5
-    return top if enlarged else None
+    cut = drawn.x not in AXES and lower and style.is_steep(means) and (means <= top).mean() >= 0.5
+    if cut:
+        shown, means = shown[shown <= top], means[means <= top]
+    style.value_axis(axes, means, "y", picture.metric, few=drawn.compact)
+    scale = axes.yaxis.get_transform()
+    low, high = scale.transform(np.array([shown.min(), top if cut else shown.max()]))
+    span = float(high - low) or abs(float(high)) or 1.0
+    values = [each.value * picture.scale for each in picture.quoted]
+    values += [value for panel in drawn.panels for value in drawn.level_means(panel).values()]
+    with np.errstate(divide="ignore"):
+        others = scale.transform(np.array(values, dtype=float))
+    near = others[(others >= low - span) & (others <= high + span)]
+    low, high = min([low, *near]), max([high, *near])
+    pad = 0.04 * (high - low or span)
+    axes.set_ylim(*scale.inverted().transform(np.array([low - pad, high + (0 if cut else pad)])))
+    if not cut or curves["mean"].max() <= axes.get_ylim()[1]:
+        return ""
+    edge, most = (picture.value_of(each) for each in (axes.get_ylim()[1], curves["mean"].max()))
+    return f"above the panel: means over {edge}, up to {most}"
 
 
-def _curve(
-    picture: Picture, rows: pd.DataFrame, method: Method, x: str
-) -> tuple[NDArray[np.float64], pd.DataFrame]:
-    """Return a method's places on the axis and its rows there.
-
-    A method without the parameter is the same everywhere: it has its row at both ends.
-    """
-    own = picture.of(method, rows)
-    if own.empty or own[x].notna().any():
-        own = own[own[x].notna()].sort_values(x)
-        return own[x].to_numpy(dtype=float), own
-    places = picture.rows[x].dropna().astype(float)
-    return np.array([places.min(), places.max()]), own.loc[[own.index[0]] * 2]
-
-
-def _panel(
-    picture: Picture, axes: Axes, rows: pd.DataFrame, x: str, family: str, *alone: Method
-) -> None:
-    """Draw the curves of all methods over a family of splits, or of one that has its own panel."""
-    hollow = family == "predefined"
-    # Few methods need no dashes, which also tell a predefined split.
-    solid = alone or len(picture.methods) <= _FEW or "predefined" in picture.families
-    for method in alone or picture.methods:
-        at, own = _curve(picture, rows, method, x)
-        if own.empty:
-            continue
-        look = picture.look(method, alone=bool(alone))
-        line: dict[str, Any] = {
-            "label": picture.name(method),
-            "color": look.colour,
-            "linestyle": _DASHED if hollow else "-" if solid else look.line,
-            "marker": look.marker,
-            "markerfacecolor": "white" if hollow else look.colour,
-        }
-        if own[x].isna().all():
-            line |= {"marker": "", "linestyle": "-" if alone else look.line, "linewidth": 1.2}
-        axes.plot(at, own["mean"].to_numpy(), **line)
-        if own["low"].notna().any():
-            band: dict[str, Any] = {"color": look.colour, "label": picture.name(method)}
-            axes.fill_between(at, own["low"], own["high"], alpha=0.14, lw=0, **band)
-            for end in ("low", "high"):
-                ends = "-" if alone else look.line
-                axes.plot(at, own[end], linestyle=ends, lw=0.7, **band)
-
-
-def _printed(
-    picture: Picture, axes: Axes, x: str, family: str, alone: Method | None = None
-) -> None:
+def _printed(drawn: _Curves, axes: Axes, panel: _Panel) -> None:
     """Mark what the paper prints, in every panel that shows what it is compared with.
 
     The limits of the axes must be final: a number far from ours is marked at the panel's edge.
     """
+    picture, x = drawn.picture, drawn.x
     low, high = axes.get_ylim()
-    axes.set_ylim(low, high)
-    several = len({picture.method_of(quoted) for quoted in picture.quoted}) > 1
+    several = len({picture.method_at(each.row) for each in picture.quoted}) > 1
+    marked = set()
     for quoted in picture.quoted:
-        row, method = picture.row(quoted.row), picture.method_of(quoted)
-        if row["split"] != family or alone not in (None, method):
+        method = picture.method_at(quoted.row)
+        if quoted.row not in panel.rows.index or method not in (*panel.methods, *drawn.level):
             continue
-        # A method without the parameter is the same everywhere: its number stands at the end.
+        if picture.row(quoted.row)["split"] not in panel.families:
+            continue
+        # The number of a method without the parameter is at the end.
         places = picture.rows[x].dropna().astype(float)
-        at = quoted.at if quoted.at is not None else row[x]
+        at = quoted.at if quoted.at is not None else picture.row(quoted.row)[x]
         at = float(places.max() if pd.isna(at) else at)
         value, text = quoted.value * picture.scale, quoted.text
-        if alone is None and several:
-            text += f" ({picture.name(method)})"
+        # Both families of splits are compared with one number.
+        if (method, at, value) in marked:
+            continue
+        marked.add((method, at, value))
+        if several:
+            text += f" ({drawn.name(method)})"
         inside = low <= value <= high
         if not inside:
             text += " ↑" if value > high else " ↓"
-        colour = picture.look(method).colour
         height = min(max(value, low), high)
         # Below the curves, so that it hides none of their points.
-        drawn = style.STAR | {"color": colour, "clip_on": inside}
-        axes.plot([at], [height], linestyle="", zorder=1.8, **drawn)
+        look = style.STAR | {"color": drawn.looks[method].colour, "clip_on": inside}
+        axes.plot([at], [height], linestyle="", zorder=1.8, **look)
         left = axes.transAxes.inverted().transform(axes.transData.transform((at, low)))[0] > 0.5
-        look: dict[str, Any] = {"fontsize": 8, "color": style.PAPER_COLOUR, "zorder": 5}
-        look |= {"textcoords": "offset points", "va": "top", "annotation_clip": False}
-        look["bbox"] = style.UNDER_TEXT
-        look |= {"xytext": (-9, -3), "ha": "right"} if left else {"xytext": (9, -3), "ha": "left"}
-        axes.annotate(text, (at, height), **look)
-
-
-def _largest_class(picture: Picture, axes: Axes) -> None:
-    """Draw what always naming the largest class scores, where that is within the panel."""
-    low, high = axes.get_ylim()
-    if picture.largest is not None and low < picture.largest < high:
-        axes.axhline(picture.largest, **style.LARGEST)
-
-
-def _name_ends(picture: Picture, axes: Axes, x: str) -> None:
-    """Name each curve at its end, in the last panel of a line."""
-    low, high = axes.get_ylim()
-    rows = picture.of_family(picture.families[-1])
-    ends = []
-    for method in picture.methods:
-        _, own = _curve(picture, rows, method, x)
-        # What leaves an enlarged panel has its name beside the whole one.
-        if len(own) and low <= (height := float(own["mean"].iloc[-1])) <= high:
-            ends.append((height, picture.name(method), picture.look(method).colour))
-    style.label_ends(axes, ends)
+        words: dict[str, Any] = {"fontsize": 8, "color": style.PAPER_COLOUR, "zorder": 5}
+        words |= {"textcoords": "offset points", "va": "top", "annotation_clip": False}
+        words["bbox"] = style.UNDER_TEXT
+        words |= {"xytext": (-9, -3), "ha": "right"} if left else {"xytext": (9, -3), "ha": "left"}
+        axes.annotate(text, (at, height), **words)
 
 
 def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
@@ -353,65 +334,76 @@ def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
 
 
-def _predefined_handle(picture: Picture) -> list[Any]:
-    if "predefined" not in picture.families:
-        return []
-    look = {"color": style.NEUTRAL, "marker": "o", "linestyle": _DASHED, "markerfacecolor": "white"}
-    return [style.legend_entry("predefined split", **look)]
-
-
-def _tick(picture: Picture, name: str, value: Any) -> str:
-    return picture.ticks[float(value)] if name == LABELS else plain(float(value))
+def _handles(drawn: _Curves) -> list[Any]:
+    """Return the legend's entries for lines: families of splits, the best mean, level lines."""
+    picture, neutral = drawn.picture, {"color": style.NEUTRAL, "marker": "o"}
+    handles = []
+    for family in reversed(picture.families):
+        look: dict[str, Any] = dict(neutral, linestyle="-")
+        if family == "predefined":
+            look["markerfacecolor"] = "white"
+            look["linestyle"] = _DASHED if len(picture.families) > 1 else "-"
+        words = picture.family_title(family)
+        handles.append(style.legend_entry(words[0].lower() + words[1:], **look))
+    if not drawn.compact:
+        word = f"{picture.word} mean"
+        return [*handles, *([style.legend_entry(word, **neutral | _BEST)] if picture.word else [])]
+    classifiers = {method[1]: drawn.looks[method] for method in drawn.methods}
+    if drawn.by_reducer and len(classifiers) > 1:
+        for name, each in classifiers.items():
+            handles.append(style.legend_entry(name, color=each.colour, marker=each.marker))
+    handles += [
+        style.legend_entry(picture.name(each), **drawn.level_look(each)) for each in drawn.level
+    ]
+    return [*handles, style.legend_entry("the other methods", color=style.OTHERS, linestyle="-")]
 
 
 def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     """Draw a heat map per method, over the last family of splits, with the means in the cells.
 
-    The colour is how far a mean is from the best one, in the papers' tolerance: what is within it
-    has one colour.
+    The colours span the means that are shown, the better the lighter. Means within one Monte-Carlo
+    error of the best one are bold.
     """
     family = picture.families[-1]
     rows = picture.of_family(family).dropna(subset=[x, second])
     methods = [method for method in picture.methods if len(picture.of(method, rows))]
-    tables = [
-        picture.of(method, rows).pivot_table(index=second, columns=x, values="mean", aggfunc="min")
-        for method in methods
-    ]
+    best = best_index(rows["mean"], picture.metric)
+    rows = rows.assign(near=picture.within_error(rows, best))
     lower = lower_is_better(picture.metric)
-    best = float(rows["mean"].min() if lower else rows["mean"].max())
-    tolerance = picture.scale * (EQUIVALENCE if is_rate(picture.metric) else abs(best) / 100)
-    reach = float((rows["mean"] - best).abs().max()) / tolerance
-    steps = _STEPS[: 1 + sum(step < reach for step in _STEPS[:-1])]
-    norm = BoundaryNorm([0, *[step * tolerance for step in steps]], len(steps))
-    colours = ListedColormap(_HEAT[: len(steps)])
-    lines, wide = tables[0].shape
-    figure = style.new_figure(max(2.2 + 0.56 * wide * len(methods), 6.0), 1.8 + 0.42 * lines)
+    low, high = float(rows["mean"].min()), float(rows["mean"].max())
+    colours: dict[str, Any] = {"cmap": "Blues" if lower else "Blues_r", "vmin": low, "vmax": high}
+    places = [np.sort(rows[name].unique()) for name in (second, x)]
+    lines, wide = map(len, places)
+    figure = style.new_figure(max(2.2 + 0.56 * wide * len(methods), 6.0), 1.9 + 0.42 * lines)
     grid = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
-    for axes, method, table in zip(grid, methods, tables, strict=True):
-        values = table.to_numpy(dtype=float)
-        apart = np.abs(values - best)
-        image = axes.imshow(apart, origin="lower", aspect="auto", cmap=colours, norm=norm)
-        for (line, column), value in np.ndenumerate(values):
-            if not np.isnan(value):
-                dark = apart[line, column] > _DARK_FROM * tolerance
-                look = {"ha": "center", "va": "center", "fontsize": 8}
-                look["color"] = "white" if dark else style.ON_CELL
-                look["weight"] = "bold" if value == best else "normal"
-                text = f"{value:.1f}" if is_rate(picture.metric) else f"{value:.3g}"
-                axes.text(column, line, text, **look)
+    for axes, method in zip(grid, methods, strict=True):
+        values = np.full((lines, wide), np.nan)
+        for _, row in picture.of(method, rows).iterrows():
+            line, column = (
+                int(np.searchsorted(each, row[name]))
+                for each, name in zip(places, (second, x), strict=True)
+            )
+            values[line, column] = value = row["mean"]
+            dark = (value - low if lower else high - value) > 0.6 * (high - low)
+            look = {"ha": "center", "va": "center", "fontsize": 8}
+            look["color"] = "white" if dark else style.ON_CELL
+            look["weight"] = "bold" if row["near"] else "normal"
+            text = f"{value:.1f}" if is_rate(picture.metric) else f"{value:.3g}"
+            axes.text(column, line, text, **look)
+        image = axes.imshow(values, origin="lower", aspect="auto", **colours)
         axes.grid(visible=False)
         words = picture.family_title(family)
-        several = f"{picture.name(method)} · " if len(methods) > 1 else ""
-        axes.set_title(f"{several}{picture.axis}, {words[0].lower()}{words[1:]}", loc="left")
+        axes.set_title(
+            f"{picture.name(method)} · {words}" if len(methods) > 1 else words, loc="left"
+        )
         axes.set_xlabel(picture.axis_of(x))
-        axes.set_xticks(range(wide), [_tick(picture, x, value) for value in table.columns])
-        axes.set_yticks(range(lines), [_tick(picture, second, value) for value in table.index])
+        axes.set_xticks(range(wide), [picture.value_text(x, value) for value in places[1]])
+        axes.set_yticks(range(lines), [picture.value_text(second, value) for value in places[0]])
         axes.tick_params(length=0)
     grid[0].set_ylabel(picture.axis_of(second))
-    unit = "points from" if is_rate(picture.metric) else "from"
-    bar = figure.colorbar(image, ax=list(grid), spacing="uniform")
-    bar.set_ticks([0, *[step * tolerance for step in steps]])
-    bar.ax.set_yticklabels([f"{step * tolerance:.3g}" for step in (0, *steps)])
-    bar.set_label(f"colour: {unit} the best mean, {best:.4g}", fontsize=8)
-    picture.finish(figure)
+    figure.colorbar(image, ax=list(grid)).set_label(picture.axis)
+    found = picture.best()
+    if (more := int(rows["near"].sum()) - 1) > 0:
+        found += f"; bold: {more} more within its Monte-Carlo error"
+    picture.finish(figure, finding=found)
     return figure

@@ -6,6 +6,7 @@ on a line for each of its values. Shuffled labels have a dot plot of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.against_controls import AgainstControls, largest_class_score
-from ddr_cli.comparison.names import plain
+from ddr_cli.comparison.names import lower_is_better, parameter_name, plain
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import best_index, swept_columns
 from ddr_cli.figures.picture import Method, Picture
@@ -29,9 +30,9 @@ from ddr_cli.figures.style import (
     look,
     name_lines,
     new_figure,
-    run_title,
     set_title,
     value_axis,
+    with_progress,
 )
 
 if TYPE_CHECKING:
@@ -42,13 +43,16 @@ if TYPE_CHECKING:
 _DEFAULT_MARKER = "|"
 _SHIFT = 0.17  # between two families of splits
 _SPREAD = 0.5  # of all methods over one line
+_FEW = 4  # methods that the title's second line names
 
 
-def draw_dot_plot(picture: Picture) -> Figure:
+def draw_dot_plot(picture: Picture, every: str = "") -> Figure:
     """Draw one line per method: its best setting's mean, interval and quoted number.
 
-    There is a panel per classifier, so that reducers are compared line by line. Of a run that
-    tunes, a line shows the default setting as a stroke too.
+    There is a panel per classifier, so that reducers are compared line by line. Panels share an
+    axis unless some of them would leave most of it empty. Of a run that tunes, a line shows the
+    default setting as a stroke too. A parameter without an order, such as a random state, has all
+    its values on a line, as no best one is chosen of `every` one.
     """
     group = 1 if picture.run.spec.plot.x != "classifier" else 0
     lines = list(dict.fromkeys(picture.untuned(method) for method in picture.methods))
@@ -60,25 +64,62 @@ def draw_dot_plot(picture: Picture) -> Figure:
     together = len(groups) == 1
     apart = 0.0 if together else 0.34
     best = ["Best setting of each method"] * bool(swept_columns(picture.run))
+    if every:
+        best = [f"A marker per {parameter_name(every)}"]
     figure = new_figure(7.4, 1.6 + 0.36 * len(lines) + apart * len(groups))
     ratios = [len(own) + apart for own in groups.values()]
-    grid = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=ratios)[:, 0]
+    grid = figure.subplots(len(groups), 1, squeeze=False, height_ratios=ratios)[:, 0]
     for axes, (name, own) in zip(grid, groups.items(), strict=True):
         for family in picture.families:
-            _draw_family(axes, picture, family, own, lines if tunes else [], 1 - group)
+            _draw_family(axes, picture, family, own, lines if tunes else [], 1 - group, every)
         # A panel says what its lines share, and each line the rest.
         names = [picture.name(method) if together else method[1 - group] for method in own]
         name_lines(axes, names)
         axes.set_title(" · ".join(best if together else [name, *best]), loc="left")
-        axes.tick_params(labelbottom=axes is grid[-1])
     grid[-1].set_xlabel(picture.axis)
-    value_axis(grid[0], picture.rows["mean"], "x", picture.metric)
-    low, high = grid[0].get_xlim()
-    if picture.largest is not None and low < picture.largest < high:
-        for axes in grid:
+    _value_axes(picture, list(grid))
+    for axes in grid if picture.shows_largest else ():
+        low, high = axes.get_xlim()
+        if low < picture.largest < high:
             axes.axvline(picture.largest, **LARGEST)
-    picture.finish(figure, [*_dot_handles(picture, tunes), *picture.handles()])
+    finding = _spread(picture) if every else ""
+    picture.finish(figure, [*_dot_handles(picture, tunes), *picture.handles()], finding=finding)
     return figure
+
+
+def _value_axes(picture: Picture, grid: Sequence[Axes]) -> None:
+    """Scale the panels' axes: the narrow ones share one range, the others another one."""
+    ends = []
+    for axes in grid:
+        drawn = np.concatenate([np.asarray(line.get_xdata(), dtype=float) for line in axes.lines])
+        ends.append((drawn.min(), drawn.max()))
+    lows, highs = np.array(ends).T
+    means = picture.rows["mean"]
+    spans = np.log if lows.min() > 0 and lower_is_better(picture.metric) else np.positive
+    widths, whole = spans(highs) - spans(lows), spans(highs.max()) - spans(lows.min())
+    # One line alone fills no axis of its own.
+    narrow = (widths < whole / 3) & np.array([len(axes.get_yticks()) > 1 for axes in grid])
+    if not narrow.any() or spans(highs[narrow].max()) - spans(lows[narrow].min()) > whole / 2:
+        narrow[:] = False
+    for members in (narrow, ~narrow):
+        shown = [axes for axes, member in zip(grid, members, strict=True) if member]
+        for axes in shown:
+            limits = pd.Series([lows[members].min(), highs[members].max()])
+            value_axis(axes, means[means.between(*limits)], "x", picture.metric)
+            axes.update_datalim([(limit, 0) for limit in limits])
+            axes.autoscale_view(scaley=False)
+            axes.tick_params(labelbottom=narrow.any() or axes is grid[-1])
+
+
+def _spread(picture: Picture) -> str:
+    """Return from where to where each method's means are, for a few of them."""
+    parts = []
+    for method in picture.methods:
+        means = picture.of(method, picture.of_family(picture.families[-1]))["mean"].dropna()
+        if len(means):
+            ends = dict.fromkeys(picture.value_of(end) for end in (means.min(), means.max()))
+            parts.append(f"{picture.name(method)}: {' to '.join(ends)}")
+    return "; ".join(parts) if len(parts) <= _FEW else ""
 
 
 def _dot_handles(picture: Picture, tunes: bool) -> list[Line2D]:
@@ -99,6 +140,7 @@ def _draw_family(
     own: list[Method],
     defaults: list[Method],
     place_of_look: int,
+    every: str,
 ) -> None:
     """Draw the dots and the paper's numbers of one family of splits on a panel's lines."""
     rows = picture.of_family(family)
@@ -109,14 +151,15 @@ def _draw_family(
         means = picture.of(method, rows)["mean"]
         if line not in own or means.empty:
             continue
-        row = picture.row(best_index(means, picture.metric))
         style = picture.look(line, place=place_of_look, alone=True)
         label = picture.family_title(family)
         if method in defaults:
             style, label = replace(style, marker=_DEFAULT_MARKER), "default setting"
-        _dot(axes, row, own.index(line) + shift, style, label, hollow=family == "predefined")
+        for index in means.index if every else [best_index(means, picture.metric)]:
+            row, place = picture.row(index), own.index(line) + shift
+            _dot(axes, row, place, style, label, hollow=family == "predefined")
     for quoted in picture.quoted:
-        line = picture.untuned(picture.method_of(quoted))
+        line = picture.untuned(picture.method_at(quoted.row))
         if line in own and picture.row(quoted.row)["split"] == family:
             _star(axes, quoted.value * picture.scale, own.index(line) + shift)
 
@@ -173,16 +216,16 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
         names = rows[["reducer", "classifier", "setting"]].itertuples(index=False)
         name_lines(axes, [", ".join(filter(None, parts)) for parts in names])
         axes.set_xlim(0, 102)
-        axes.set_xlabel("agreement with shuffled labels (%)")
+        axes.set_xlabel("accuracy on shuffled labels (%)")
         handles = [
             legend_entry(text, marker=style.marker, color=style.colour, linestyle="")
-            for text, style in (("on the points it was fitted to", seen), ("held out", held_out))
+            for text, style in (("on its training samples", seen), ("on test samples", held_out))
         ]
         share = largest_class_score(run.spec, "accuracy")
         if share is not None:
             axes.axvline(100 * share, color=NEUTRAL, linestyle="--", linewidth=0.9)
-            handles.append(legend_entry("the largest class", color=NEUTRAL, linestyle="--"))
-        set_title(figure, run_title(run))
+            handles.append(legend_entry("majority class", color=NEUTRAL, linestyle="--"))
+        set_title(figure, f"{run.title}: shuffled labels", with_progress(run, ""))
         legend_below(figure, handles)
         return figure
 

@@ -244,7 +244,9 @@ class PointGroup:
     members: NDArray[np.bool_]
 
 
-def draw_embeddings(title: str, embeddings: Sequence[DrawnEmbedding], note: str = "") -> Figure:
+def draw_embeddings(
+    title: str, finding: str, embeddings: Sequence[DrawnEmbedding], note: str = ""
+) -> Figure:
     """Draw a panel per embedding: one dimension as strips, two as a plane, three in perspective.
 
     Training points are pale where test points are there too; prototypes are rings. `note` says
@@ -267,7 +269,8 @@ def draw_embeddings(title: str, embeddings: Sequence[DrawnEmbedding], note: str 
         _heading(axes, each, width / columns)
     told = [filter(None, [each.title, *each.scores, each.mark]) for each in embeddings]
     panels = "; ".join(map(", ".join, told))
-    set_title(figure, title, f"A point per sample, a panel per method: {panels}. {note}".strip())
+    words = f"A marker per sample, a panel per method: {panels}. {note}".strip()
+    set_title(figure, title, finding, words)
     handles = _handles(embeddings, several=several)
     legend_below(figure, [*handles, *([legend_entry(note)] if note else [])])
     return figure
@@ -415,11 +418,11 @@ def _handles(embeddings: Sequence[DrawnEmbedding], *, several: bool) -> list[Any
     ]
     dot["color"] = NEUTRAL
     if several:
-        handles.append(legend_entry("training point", **dot | {"alpha": _PALE}))
-        handles.append(legend_entry("test point", **dot | {"alpha": _SOLID}))
+        handles.append(legend_entry("training sample", **dot | {"alpha": _PALE}))
+        handles.append(legend_entry("test sample", **dot | {"alpha": _SOLID}))
     if any(each.direction is not None for each in embeddings):
         handles.append(legend_entry("the direction found", color="black", linestyle="-"))
     if any(each.prototypes is not None and each.dimension > 1 for each in embeddings):
         ring = {**_OWN_POINT, "markersize": 9, "markeredgecolor": NEUTRAL}
-        handles.append(legend_entry("the class's own point", **ring))
+        handles.append(legend_entry("position of the class", **ring))
     return handles

@@ -62,7 +62,7 @@ def draw_pairs(found: Comparison) -> Figure:
             axes.set_yticks(*ticks)
             if len(tracks) > 1 or track == "transductive":
                 axes.set_xlabel(f"{track} methods", labelpad=4)
-        title = f"{metric_axis(found.metric)}: row less column"
+        title = f"{metric_axis(found.metric)}: row minus column"
         figure.suptitle(title, fontsize=11, weight="bold")
         words = textwrap.wrap(_words(found, across), int(figure_width * 14))
         figure.supxlabel("\n".join(words), fontsize=8, color=NEUTRAL)
@@ -81,7 +81,7 @@ def _draw_track(
         better[j, i] = -better[i, j]
         for x, y, side in ((j, i, 1), (i, j, -1)):
             text = _cell(pair, found.metric, side, across)
-            axes.text(x, y, text, ha="center", va="center", fontsize=7.5, color=ON_CELL)
+            axes.text(x, y, text, ha="center", va="center", fontsize=8, color=ON_CELL)
     for i, j in np.argwhere(np.isnan(better)):
         axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=_NO_PAIR, zorder=0))
     axes.imshow(better, cmap=_COLOURS, norm=Normalize(-limit, limit), aspect="auto")
@@ -111,7 +111,7 @@ def _cell(pair: pd.Series[Any], metric: str, side: int, across: bool) -> str:
 
 def _words(found: Comparison, across: bool) -> str:
     better = "lower" if lower_is_better(found.metric) else "higher"
-    unit = ", in points" if is_rate(found.metric) else ""
+    unit = ", in percentage points" if is_rate(found.metric) else ""
     head = f"Blue: the row is better ({better}). "
     if not across:
         return f"{head}Mean difference on the same splits{unit}, with its 95 % interval."

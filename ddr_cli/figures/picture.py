@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import pandas as pd
 from matplotlib.patches import Patch
 
@@ -15,8 +17,10 @@ from ddr_cli.comparison.names import (
     is_rate,
     method_name,
     metric_axis,
+    metric_name,
     number,
     parameter_name,
+    plain,
     setting_text,
 )
 from ddr_cli.comparison.summary import (
@@ -28,7 +32,7 @@ from ddr_cli.comparison.summary import (
     with_tuned_names,
 )
 from ddr_cli.core.own_code import class_name
-from ddr_cli.evaluation.metrics import get_scale
+from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale
 from ddr_cli.figures.style import (
     LARGEST,
     NEUTRAL,
@@ -38,14 +42,15 @@ from ddr_cli.figures.style import (
     legend_below,
     legend_entry,
     looks_of,
-    run_title,
     set_title,
+    with_progress,
 )
 from ddr_cli.spec.budgets import ALL, LABELS, Budget
 from ddr_cli.spec.sweeps import TRAIN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 
 Method = tuple[str, str]
@@ -54,10 +59,11 @@ Method = tuple[str, str]
 
 PIECES = ("reducer", "classifier")
 _SIZES = {
-    "per_class": "training points per class",
-    "fraction": "share of the points that train",
-    "labelled": "training points",
+    "per_class": "training samples per class",
+    "fraction": "training fraction",
+    "labelled": "labelled training samples",
 }
+_FEW_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -78,13 +84,11 @@ class QuotedNumber:
 class Notes:
     """What papers print about a run, for its figure.
 
-    `marks` has, by a method's label, what it keeps according to a table of marks and to us;
-    `finding` is the verdict on all of it in words, empty if no paper names the run.
+    `marks` has, by a method's label, what it keeps according to a table of marks and to us.
     """
 
     quoted: Sequence[QuotedNumber] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
-    finding: str = ""
 
 
 NO_NOTES = Notes()
@@ -101,10 +105,12 @@ class Picture:
 
     def __init__(self, summary: Summary, metric: str, notes: Notes) -> None:
         self.run = summary.run
-        self.finding = notes.finding
         self.metric = metric
         self.scale = 100.0 if is_rate(metric) else 1.0
         rows = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
+        if "failed" in rows:
+            # What failed on every split has the majority class's score, which is not its own.
+            rows = rows[rows["failed"] < rows["n"]]
         self.rows = rows.assign(
             **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}
         )
@@ -129,7 +135,9 @@ class Picture:
         # What varies has the looks: methods, or the classifiers of one method.
         self._place = 1 if pairs["reducer_label"].nunique() == 1 else 0
         largest = largest_class_score(self.run.spec, metric)
-        self.largest = None if largest is None else largest * self.scale
+        self.largest = np.nan if largest is None else largest * self.scale
+        shown = self.rows[["mean", "low", "high"]]
+        self.shows_largest = bool(shown.min().min() < self.largest < shown.max().max())
         families = set(self.rows["split"])
         self.families: list[str] = sorted(families, key=lambda name: name != "predefined")
 
@@ -147,16 +155,20 @@ class Picture:
         best = [best_index(group["mean"], self.metric) for _, group in groups]
         self.rows = self.rows.loc[sorted(best)]
         self.quoted = [each for each in self.quoted if each.row in best]
-        self.note = "Best setting at each place · "
+        self.note = f"best other setting at each {parameter_name(x, short=True)}"
 
     def axis_of(self, x: str) -> str:
         """Return the label of an axis of a swept parameter."""
         kind = self.run.spec.split.kind
         return _SIZES.get(kind, parameter_name(x)) if x == TRAIN else parameter_name(x)
 
+    def value_text(self, name: str, value: Any) -> str:
+        """Return a value of a swept parameter as text."""
+        return self.ticks[float(value)] if name == LABELS else plain(float(value))
+
     def setting_text(self, name: str, value: float) -> str:
         """Return a swept parameter with its value, such as ``β = 0.5``."""
-        return setting_text({name: self.ticks[value] if name == LABELS else value})
+        return setting_text({name: self.value_text(name, value)})
 
     def row(self, index: int) -> pd.Series[Any]:
         """Return the row with an index label."""
@@ -166,21 +178,26 @@ class Picture:
         """Return the rows over a family of splits."""
         return self.rows[self.rows["split"] == family]
 
-    def method_of(self, quoted: QuotedNumber) -> Method:
-        """Return the method that a quoted number is about."""
-        row = self.row(quoted.row)
-        return str(row["reducer_label"]), str(row["classifier_label"])
-
-    def look(self, method: Method, *, place: int | None = None, alone: bool = False) -> Look:
+    def look(
+        self,
+        method: Method,
+        *,
+        place: int | None = None,
+        alone: bool = False,
+        among: Sequence[Method] = (),
+    ) -> Look:
         """Return how a method is drawn: by its reducer, or its classifier (place 1).
 
-        In a panel of its own it has no need of another shade than its like.
+        In a panel of its own it has no need of another shade than its like, and a method `among`
+        others in one panel has a colour of its own instead.
         """
         place = self._place if place is None else place
-        labels = list(dict.fromkeys(self.untuned(each)[place] for each in self.methods))
+        shown = [*among, *self.methods]
+        labels = list(dict.fromkeys(self.untuned(each)[place] for each in shown))
         label = self.untuned(method)[place]
         names = [self._pieces[each] for each in labels]
-        return looks_of(names)[names.index(self._pieces[label]) if alone else labels.index(label)]
+        looks = looks_of(names, shades=not among)
+        return looks[names.index(self._pieces[label]) if alone else labels.index(label)]
 
     def name(self, method: Method) -> str:
         """Return a method's name, without the reducer or the evaluator where all have the same."""
@@ -213,42 +230,115 @@ class Picture:
             return f"On {words}"
         return f"Mean over {words}" if n == planned else f"Mean over {n} of {words}"
 
-    def shown_values(self) -> pd.Series[Any]:
-        """Return everything that the value axis must hold."""
-        quoted = pd.Series([each.value * self.scale for each in self.quoted], dtype=float)
-        drawn = [self.rows[name] for name in ("mean", "low", "high")]
-        shown: pd.Series[Any] = pd.concat([*drawn, quoted]).dropna()
-        return shown
+    def finish(
+        self, figure: Figure, handles: Sequence[Any] = (), *, x: str = "", finding: str = ""
+    ) -> None:
+        """Add both lines of the title, a description, and a legend that hides nothing.
 
-    def finish(self, figure: Figure, handles: Sequence[Any] = ()) -> None:
-        """Add title, description, how far an unfinished run is, and a legend that hides nothing."""
+        Curves over `x` name what is drawn against what.
+        """
         reducers = {name for name, _ in self.methods}
-        extra = next(iter(reducers)) if len(reducers) == 1 else ""
-        extra = "" if self._pieces.get(extra) == "none" else extra
-        set_title(figure, run_title(self.run, extra, self.finding or self.best()), self._words())
+        only = next(iter(reducers)) if len(reducers) == 1 else ""
+        title = self.run.title
+        if only and only not in title and self._pieces[only] != "none":
+            title += f" ({only})"
+        if x and self.metric in LABEL_METRICS:
+            words = f"{metric_name(self.metric)} against {parameter_name(x)}"
+            told = re.sub(r"([,:]) [^,:]+ against [^,:]+", rf"\1 {words}", title, count=1)
+            title = told if " against " in title else f"{title}: {words}"
+        set_title(figure, title, with_progress(self.run, finding or self.best()), self._words())
         legend_below(figure, handles)
+
+    @property
+    def word(self) -> str:
+        """The word for the best value, empty where neither end is better."""
+        better = get_scale(self.metric).better
+        return "" if better is None else "lowest" if better == "lower" else "highest"
+
+    def value_of(self, value: float) -> str:
+        """Return a value of the axis in words, such as ``9.12 %``."""
+        return number(value / self.scale, self.metric)
 
     def best(self) -> str:
         """Return the best mean over re-splits if there are any, its setting, and of how many."""
-        better = get_scale(self.metric).better
-        found = best_over_resplits(self.rows, self.metric) if better else None
-        if found is None or found[1] < 2:
+        measures = {each.label for each in self.run.spec.measures}
+        found = best_over_resplits(self.rows, self.metric) if self.word else None
+        # The values of two measures are no rivals.
+        if found is None or found[1] < 2 or len({name for _, name in self.methods} & measures) > 1:
             return ""
         index, compared = found
-        row: dict[Any, Any] = self.row(index).to_dict()
-        word = "lowest" if better == "lower" else "highest"
-        value = number(row["mean"] / self.scale, self.metric)
-        method = (row["reducer_label"], row["classifier_label"])
+        row = self.row(index)
         swept = {name: row[name] for name in swept_columns(self.run) if not pd.isna(row.get(name))}
         if LABELS in swept:
             swept[LABELS] = self.ticks[swept[LABELS]]
-        where = [self.name(method)] if len(self.methods) > 1 else []
+        where = [self.name(self.method_at(index))] if len(self.methods) > 1 else []
         where += [setting_text(swept)] if swept else []
         over = family_name(row["split"], int(row["n"]))
         return (
-            f"{word} {get_scale(self.metric).title} {value}, {' at '.join(where)} "
+            f"{self.word}: {' at '.join(where)}, {self.value_of(row['mean'])} "
             f"(of {compared} settings, {over})"
         )
+
+    def best_along(self, x: str) -> str:
+        """Return at which values of a swept parameter each curve is lowest, or highest.
+
+        Of many curves, only the best one is named. Then the mean without reduction.
+        """
+        rows = self.of_family(self.families[-1]).dropna(subset=["mean"])
+        curves = {each: self.of(each, rows).sort_values(x) for each in self.swept(x)}
+        curves = {each: own for each, own in curves.items() if len(own)}
+        if not self.word or not curves:
+            return ""
+        best = {each: best_index(own["mean"], self.metric) for each, own in curves.items()}
+        several = len(curves) > 1
+        if len(curves) > _FEW_NAMED:
+            first = best_index(rows.loc[list(best.values()), "mean"], self.metric)
+            best = {self.method_at(first): first}
+        parts = [
+            (f"{self.name(each)}: " if several else "") + self._where_best(x, curves[each], index)
+            for each, index in best.items()
+        ]
+        without = [each for each in self.level(x) if self._pieces[each[0]] == "none"]
+        means = rows[[self.method_at(index) in without for index in rows.index]]["mean"]
+        if len(means):
+            row = self.row(best_index(means, self.metric))
+            which = f", {row['classifier_label']}" if len(means) > 1 else ""
+            parts.append(f"{row['reducer_label']}{which}: {self.value_of(row['mean'])}")
+        return "; ".join(parts)
+
+    def _where_best(self, x: str, curve: pd.DataFrame, index: int) -> str:
+        """Return the neighbouring values with a mean within one Monte-Carlo error of the best."""
+        first = last = list(curve.index).index(index)
+        near = self.within_error(curve, index)
+        while first > 0 and near[first - 1]:
+            first -= 1
+        while last + 1 < len(curve) and near[last + 1]:
+            last += 1
+        ends = [self.value_text(x, curve[x].iloc[place]) for place in (first, last)]
+        span = setting_text({x: " to ".join(dict.fromkeys(ends))})
+        return f"{self.word} at {span} ({self.value_of(self.row(index)['mean'])})"
+
+    def within_error(self, rows: pd.DataFrame, index: int) -> NDArray[np.bool_]:
+        """Return which means are within one Monte-Carlo error, s/√n, of a row's mean."""
+        row = rows.loc[index]
+        error: float = (
+            0.0 if pd.isna(row["sd"]) else float(self.scale * row["sd"] / np.sqrt(row["n"]))
+        )
+        near: NDArray[np.bool_] = ((rows["mean"] - row["mean"]).abs() <= error).to_numpy()
+        return near
+
+    def swept(self, x: str) -> list[Method]:
+        """Return the methods that have a parameter: those that are curves over it."""
+        return [each for each in self.methods if self.of(each, self.rows)[x].notna().any()]
+
+    def level(self, x: str) -> list[Method]:
+        """Return the methods that are the same for each value of a parameter."""
+        return [each for each in self.methods if self.of(each, self.rows)[x].isna().all()]
+
+    def method_at(self, index: int) -> Method:
+        """Return the method of the row with an index label."""
+        row = self.row(index)
+        return str(row["reducer_label"]), str(row["classifier_label"])
 
     def _words(self) -> str:
         """Return what the figure shows, for those who don't see it."""
@@ -277,16 +367,14 @@ class Picture:
         if len(bands):
             label = f"the middle {bands['interval'].iloc[0]}"
             found.append(Patch(facecolor=NEUTRAL, alpha=0.35, label=label))
-        shown = self.rows[["mean", "low", "high"]]
-        least, most = shown.min().min(), shown.max().max()
-        if largest and self.largest is not None and least < self.largest < most:
-            text = f"always the largest class ({self.largest:.1f} %)"
+        if largest and self.shows_largest:
+            text = f"majority class ({self.largest:.1f} %)"
             found.append(legend_entry(text, **LARGEST))
         return found
 
 
 def _places_of(budgets: Sequence[Budget]) -> dict[Budget, float]:
-    """Return where numbers of labels stand on an axis: all of them a step beyond the largest."""
+    """Return where numbers of labels are on an axis: all of them a step beyond the largest."""
     numbers = sorted(budget for budget in budgets if budget != ALL)
     places: dict[Budget, float] = {number: float(number) for number in numbers}
     last = numbers[-1] if numbers else 1

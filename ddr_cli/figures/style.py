@@ -20,6 +20,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from PIL import Image
 
@@ -80,6 +81,8 @@ STAR: dict[str, Any] = {
 LARGEST: dict[str, Any] = {"color": NEUTRAL, "linestyle": (0, (1, 2)), "linewidth": 1.4}
 OTHERS = "#d0d0d0"
 DPI = 144
+FORMS = (".png", ".svg", ".pdf")
+FORMS_TEXT = ".png, .svg or .pdf"
 _PALETTE = 256
 
 # From this ratio between the largest and the smallest mean on, a linear axis would press the
@@ -107,6 +110,7 @@ _SETTINGS: dict[Any, Any] = {
     # Text as text: it is found, read aloud and set in the reader's own font.
     "svg.fonttype": "none",
     "svg.hashsalt": "ddr",
+    "pdf.fonttype": 42,
     "path.simplify": True,
     # A dollar sign in a label is one.
     "text.parse_math": False,
@@ -132,25 +136,24 @@ def look(position: int) -> Look:
     return Look(_COLOURS[position % n], _MARKERS[shifted], _LINES[shifted])
 
 
-def looks_of(names: Sequence[str]) -> list[Look]:
+def looks_of(names: Sequence[str], *, shades: bool = True) -> list[Look]:
     """Return the looks of methods by the names of their estimators, in one figure.
 
     A method keeps the colour and marker that it declares, so readers recognise it in every figure.
-    A second setting of it has another shade and other dashes. A method without a declared look gets
-    a colour that no other method of the figure has.
+    A second setting of it has another shade and other dashes, or without `shades` another colour.
+    A method without a declared look gets a colour that no other method of the figure has.
     """
     own = _own_looks()
-    if len(set(names)) == 1 and len(names) > 1:
+    if len(set(names)) == 1:
         # Settings of one method alone need no shades of its colour.
-        first = own.get(names[0]) or look(0)
-        others = (look(i) for i in itertools.count())
-        different = (each for each in others if first.colour != each.colour)
-        return [first, *itertools.islice(different, len(names) - 1)]
+        shades = False
+    if not shades:
+        names = [name if name not in names[:i] else f"{name} {i}" for i, name in enumerate(names)]
     known = {name: own[name] for name in names if name in own}
     taken = {each.colour for each in known.values()}
-    if len(taken) + len(set(names) - known.keys()) > len(_COLOURS):
-        taken = set()
-    free = (each for each in map(look, itertools.count()) if each.colour not in taken)
+    unused = (each for each in map(look, range(len(_COLOURS))) if each.colour not in taken)
+    # Then colours come again, with other markers and dashes.
+    free = itertools.chain(unused, map(look, itertools.count(len(_COLOURS))))
     for name in names:
         if name not in known:
             known[name] = next(free)
@@ -230,31 +233,33 @@ def in_lines(title: str, width: float) -> str:
     return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def run_title(run: Run, method: str = "", finding: str = "") -> str:
-    """Return the title of a run's figure: what it is about, and what came out.
+def with_progress(run: Run, finding: str) -> str:
+    """Return the second line of a run's figure, which also states how far an unfinished run is."""
+    progress = "" if run.is_complete and not run.failed else f"[{run.progress}]"
+    return " ".join(filter(None, [finding, progress]))
 
-    It names the method, if one is given and the title doesn't, and says how far an unfinished run
-    is.
+
+def set_title(figure: Figure, title: str, finding: str = "", description: str = "") -> None:
+    """Put a title above a figure, what came out in a smaller line below it, and a description.
+
+    Programs read the description aloud; it begins with the finding.
     """
-    title = run.title
-    if method and method not in title:
-        title += f" ({method})"
-    if finding:
-        title += f": {finding}"
-    if not run.is_complete or run.failed:
-        title += f" [{run.progress}]"
-    return title
-
-
-def set_title(figure: Figure, title: str, description: str = "") -> None:
-    """Put a title above a figure, and a description in words where programs look for one."""
-    figure.suptitle(in_lines(title, figure.get_figwidth()), fontsize=11, weight="bold")
-    figure.set_label(description)
+    width = figure.get_figwidth()
+    below = in_lines(finding, 1.35 * width)
+    # Empty lines of the title keep the room of the finding, which the layout does not know.
+    room = "\n" * (below.count("\n") + 1) if below else ""
+    head = figure.suptitle(in_lines(title, width) + room, fontsize=11, weight="bold")
+    if below:
+        look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 9, "linespacing": 1.35}
+        figure.add_artist(Annotation(below, (0.5, 0.0), xycoords=head, **look))
+    figure.set_label(" ".join(filter(None, [finding and f"{finding}.", description])))
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             words = axis.get_label_text()
             if axis.get_scale() == "log" and words:
-                axis.set_label_text(f"{words}, log scale")
+                words = f"{words}, log scale"
+            # Labels of panels side by side must not run into each other.
+            axis.set_label_text(textwrap.fill(words, max(32, int(width * 14 / len(figure.axes)))))
 
 
 def name_lines(axes: Axes, names: Sequence[str]) -> None:
@@ -262,6 +267,11 @@ def name_lines(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
+
+
+_LEADER: dict[str, Any] = {"arrowstyle": "-", "lw": 0.7, "shrinkA": 0, "shrinkB": 0}
+# From the middle of a name's left edge, so that no line crosses a name.
+_LEADER["relpos"] = (0.0, 0.5)
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
@@ -276,7 +286,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     heights = [min(max(place.transform((x, end[0]))[1], 0.0), 1.0) for end in ends]
     order = sorted(range(len(ends)), key=lambda i: heights[i])
     lines = axes.get_position().height * axes.get_figure().get_figheight() * 72  # type: ignore[union-attr]
-    gap = min(10.5 / lines, 1.0 / len(ends))
+    gap = min(13.0 / lines, 1.0 / len(ends))
     placed = _apart([heights[i] for i in order], gap)
     for i, height in zip(order, placed, strict=True):
         _, name, colour = ends[i]
@@ -290,18 +300,21 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
             fontsize=8.5,
             color=_on_white(colour),
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.7, "shrinkA": 0, "shrinkB": 0},
+            arrowprops=_LEADER | {"color": colour},
         )
 
 
 def _apart(heights: Sequence[float], gap: float) -> list[float]:
     """Return ordered heights moved so that neighbours are a gap apart, about where they were."""
+    # A group's centre and size; no group leaves the panel.
     groups = [[height, 1] for height in heights]
     i = 0
     while i + 1 < len(groups):
         (low, n), (high, m) = groups[i], groups[i + 1]
         if high - low < gap * (n + m) / 2 - 1e-9:
-            groups[i : i + 2] = [[(low * n + high * m) / (n + m), n + m]]
+            edge = min(gap * (n + m - 1) / 2, 0.5)
+            centre = min(max((low * n + high * m) / (n + m), edge), 1 - edge)
+            groups[i : i + 2] = [[centre, n + m]]
             i = max(i - 1, 0)
         else:
             i += 1
@@ -338,7 +351,9 @@ def is_steep(means: pd.Series[Any]) -> bool:
     return low > 0 and high / low > _STEEP_FROM
 
 
-def value_axis(axes: Axes, means: pd.Series[Any], which: str, metric: str) -> None:
+def value_axis(
+    axes: Axes, means: pd.Series[Any], which: str, metric: str, *, few: bool = False
+) -> None:
     """Scale the axis of a metric's values, logarithmically where errors are steep."""
     axis = axes.yaxis if which == "y" else axes.xaxis
     if not (is_steep(means) and lower_is_better(metric)):
@@ -346,9 +361,11 @@ def value_axis(axes: Axes, means: pd.Series[Any], which: str, metric: str) -> No
         return
     (axes.set_yscale if which == "y" else axes.set_xscale)("log")
     ratio = float(means.max() / means.min())
-    # The wider the range, the fewer ticks per decade.
-    if ratio < 8:
-        ticks: tuple[float, ...] = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+    # The wider the range, or the smaller the panel, the fewer ticks per decade.
+    if few:
+        ticks: tuple[float, ...] = (1, 2, 5)
+    elif ratio < 8:
+        ticks = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
     else:
         ticks = (1, 1.5, 2, 3, 5, 7) if ratio < 30 else (1, 2, 5)
     axis.set_major_locator(LogLocator(base=10, subs=ticks))
@@ -357,9 +374,12 @@ def value_axis(axes: Axes, means: pd.Series[Any], which: str, metric: str) -> No
 
 
 def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
-    """Return a figure in the form that a file's name asks for, ``.png`` or ``.svg``."""
-    if path.suffix not in (".png", ".svg"):
-        raise InputError(f"{path} must end in .png or .svg.")
+    """Return a figure in the form that a file's name asks for, one of `FORMS`."""
+    if path.suffix not in FORMS:
+        raise InputError(f"{path} must end in {FORMS_TEXT}.")
+    if path.suffix == ".pdf":
+        with house_style():
+            return _saved(drawn(), "pdf", {"CreationDate": None, "Creator": None, "Producer": None})
     svg, png = rendered(drawn())
     return svg if path.suffix == ".svg" else png
 

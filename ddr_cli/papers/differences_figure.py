@@ -10,7 +10,6 @@ from matplotlib.patches import Patch
 
 from ddr_cli.comparison.names import difference_text, is_rate
 from ddr_cli.figures import style
-from ddr_cli.papers.figure_notes import counted
 from ddr_cli.papers.numbers import NumberResult, band_of, reach_of
 
 if TYPE_CHECKING:
@@ -58,8 +57,7 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
         for axes in grid[-1]:
             unit = " (percentage points)" if is_rate(shown[0].entry.metric) else ""
             axes.set_xlabel(f"ours minus printed{unit}")
-        found = counted("printed number", "reproduced", shown)
-        style.set_title(figure, f"{title}: {found}" if found else title, _words(shown))
+        style.set_title(figure, f"{title}: ours minus printed", _finding(shown), _words(shown))
         style.legend_below(figure, _handles(several=several))
     return figure
 
@@ -118,6 +116,18 @@ def _draw_column(
     axes.axvline(0.0, color=style.NEUTRAL, linewidth=0.9)
     axes.set_xlim(-limit, limit)
     axes.grid(visible=False, axis="y")
+
+
+def _finding(results: Sequence[NumberResult]) -> str:
+    """Return the median difference and the range of all, over re-splits where there are any."""
+    verdicts = [each.resplits if each.resplits.row else each.own for each in results]
+    apart = [verdict.difference for verdict in verdicts]
+    middle, low, high = (
+        difference_text(value, results[0].entry.metric, unit=False)
+        for value in (float(np.median(apart)), min(apart), max(apart))
+    )
+    unit = " percentage points" if is_rate(results[0].entry.metric) else ""
+    return f"{len(apart)} numbers: median {middle}, from {low} to {high}{unit}"
 
 
 def _words(results: Sequence[NumberResult]) -> str:

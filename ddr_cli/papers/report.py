@@ -91,9 +91,8 @@ def write_report(
     page = None
     if format in (Format.html, Format.all):
         shown = {}
-        claims = {result.paper.name: result.claims for result in assessment.papers}
         for place, summary in enumerate(assessment.summaries):
-            files += write_run(summary, notes_on(summary, claims))
+            files += write_run(summary, notes_on(summary))
             drawn = figure_of(summary, ".svg").read_text(encoding="utf-8")
             shown[summary.run.name] = page_chart(place, drawn)
         for result in assessment.papers:

@@ -1,4 +1,4 @@
-"""A suite's figures: score against time, tuned beside default, what permuted labels come to."""
+"""A suite's figures: score against time, tuned beside default, accuracy on permuted labels."""
 
 from __future__ import annotations
 
@@ -61,8 +61,7 @@ def draw_scores(board: Leaderboard) -> Figure:
         how, best = "tuned" if board.tuned else "at their defaults", method_name(board.best)
         title = f"{len(table)} methods, {how}, on {len(board.means)} data sets"
         words = f"{int(level.sum()) - 1} can't be distinguished from {best}, the first"
-        told = f"Mean score over data sets with its interval. {words}."
-        set_title(figure, f"{title}: {words}", told)
+        set_title(figure, title, words, "Mean score over data sets with its interval.")
         same = legend_entry(f"p (Holm) to {best} {_ALPHA:g} or more", marker="o", color=NEUTRAL)
         other = legend_entry("below", marker="o", color=NEUTRAL, markerfacecolor="white")
         interval = legend_entry("95 % interval over data sets", color=OTHERS, linestyle="-")
@@ -95,8 +94,9 @@ def draw_time(board: Leaderboard) -> Figure:
         set_title(
             figure,
             f"Score against time: {len(table)} methods, {how}, {len(board.means)} data sets",
-            f"Mean score over data sets against mean CPU seconds of a fit, a point per method. The "
-            f"line: no method is faster and scores higher. From {_said(front)}.",
+            f"Fastest to highest of those that no method surpasses in both: {_said(front)}",
+            "Mean score over data sets against mean CPU seconds of a fit, a marker per method. The "
+            "line: no method is faster and scores higher.",
         )
         figure.draw_without_rendering()
         names = [method_name(name) for name in table["method"]]
@@ -136,7 +136,7 @@ def _write_beside(axes: Axes, points: Sequence[tuple[float, float, str]]) -> Non
             textcoords="offset points",
             ha="left" if side > 0 else "right",
             va="center",
-            fontsize=7.5,
+            fontsize=8,
         )
 
 
@@ -151,32 +151,33 @@ def draw_tuning(tuned: Leaderboard, default: Leaderboard) -> Figure:
         gained = int((ends[1] > ends[0]).sum())
         set_title(
             figure,
-            f"Tuned beside default: {gained} of {len(names)} methods score higher tuned",
+            "Score of tuned and default settings",
+            f"{gained} of {len(names)} methods score higher when tuned",
             "Mean score over data sets by method, at its default settings and with settings chosen "
-            "inside each training part.",
+            "inside each training set.",
         )
         legend_below(figure, _looks("at the defaults", "tuned"))
     return figure
 
 
 def draw_permuted(table: pd.DataFrame) -> Figure:
-    """Draw a line per method from the held-out share of right answers to the one that is seen."""
+    """Draw a line per method from its accuracy on test samples to that on training samples."""
     means = table.groupby("method", sort=False).mean().sort_values("seen", ascending=False)
-    words = ("held out", "on the points it was fitted to")
+    words = ("on test samples", "on its training samples")
     ends = (100 * means["held_out"].to_numpy(), 100 * means["seen"].to_numpy())
     names = [method_name(str(name)) for name in means.index]
     with house_style():
-        figure = _draw_ends(names, ends, words, "right answers to permuted labels (%)")
+        figure = _draw_ends(names, ends, words, "accuracy on permuted labels (%)")
         axes = figure.axes[0]
         axes.set_xlim(0, 102)
         axes.axvline(100 * float(means["largest"].mean()), **LARGEST)
         set_title(
             figure,
-            "What a method makes of permuted labels",
-            "Share of right answers by method, on the points that it was fitted to with permuted "
-            "labels and held out; dashed: always naming the largest class. Means over data sets.",
+            "Accuracy on permuted labels",
+            description="Accuracy by method, on the samples that it was fitted to with permuted "
+            "labels and on test samples; dotted: the majority class. Means over data sets.",
         )
-        largest = legend_entry("the largest class", **LARGEST)
+        largest = legend_entry("majority class", **LARGEST)
         legend_below(figure, [*_looks(*words), largest])
     return figure
 

@@ -61,10 +61,10 @@ def draw_labels(bench: Benchmark) -> Figure:
     return _draw(
         [_Panel(method_name(name), name, means, means.loc[name].notna()) for name in means.index],
         bench,
-        "labelled training points of each class",
-        f"{metric_name(metric).capitalize()} against labels: from {first} to {last} of each class "
-        f"the mean over {len(means)} methods and {_n_datasets(table)} data sets goes from "
-        f"{' to '.join(ends)}",
+        "labelled training samples per class",
+        f"{metric_name(metric).capitalize()} against labels",
+        f"from {first} to {last} per class the mean over {len(means)} methods and "
+        f"{_n_datasets(table)} data sets goes from {' to '.join(ends)}",
     )
 
 
@@ -82,7 +82,8 @@ def draw_dimensions(bench: Benchmark, dataset: str = "") -> Figure:
         [_Panel(method_name(name), name, means, whole.loc[name]) for name in means.index],
         bench,
         "number of dimensions",
-        f"{_against_dimension(bench)}, {where}: {_said(means[whole.any(axis=1)], bench)}",
+        f"{_against_dimension(bench)}, {where}",
+        _said(means[whole.any(axis=1)], bench),
     )
 
 
@@ -113,12 +114,12 @@ def draw_method_dimensions(bench: Benchmark, method: str) -> Figure:
     table: Any = bench.by_dimension
     whole: Any = bench.dimensions_offered
     datasets = [str(name) for name in table.index.unique("dataset")]
-    title = f"{_against_dimension(bench)}: {method_name(method)} on {len(datasets)} data sets"
+    finding = ""
     if whole.loc[method].any(axis=None):
         metric = bench.suite.metrics[0]
         first = (_behind(table.loc[method], metric) == 0).idxmax(axis="columns")
         word = "least" if lower_is_better(metric) else "most"
-        title += f", its {word} at {first.min()} to {first.max()} dimensions"
+        finding = f"{word} at {first.min()} to {first.max()} dimensions"
     return _draw(
         [
             _Panel(name, method, table.xs(name, level="dataset"), whole.loc[(method, name)])
@@ -126,7 +127,8 @@ def draw_method_dimensions(bench: Benchmark, method: str) -> Figure:
         ],
         bench,
         "number of dimensions",
-        title,
+        f"{_against_dimension(bench)}: {method_name(method)} on {len(datasets)} data sets",
+        finding,
     )
 
 
@@ -138,7 +140,9 @@ def _against_dimension(bench: Benchmark) -> str:
     return f"{metric_name(bench.suite.metrics[0]).capitalize()} against dimension"
 
 
-def _draw(panels: Sequence[_Panel], bench: Benchmark, words: str, title: str) -> Figure:
+def _draw(
+    panels: Sequence[_Panel], bench: Benchmark, words: str, title: str, finding: str
+) -> Figure:
     metric, board = bench.suite.metrics[0], bench.board()
     scale = 100.0 if is_rate(metric) else 1.0
     ranks = {name: place for place, name in enumerate(bench.order)}
@@ -175,7 +179,7 @@ def _draw(panels: Sequence[_Panel], bench: Benchmark, words: str, title: str) ->
         figure.supxlabel(f"{words}, log scale", fontsize=9, x=centre, y=0.36 / height)
         middle = (_BELOW + height - _ABOVE) / (2 * height)
         figure.supylabel(metric_axis(metric) + logarithmic, fontsize=9, x=0.06 / width, y=middle)
-        set_title(figure, title, f"{title}. A panel for each curve, over all others in grey.")
+        set_title(figure, title, finding, "A panel for each curve, over all others in grey.")
         figure.legend(handles=_legend(panels, baseline), loc="lower center", ncols=4)
     return figure
 
@@ -184,7 +188,9 @@ def _legend(panels: Sequence[_Panel], baseline: str) -> list[Any]:
     own: dict[str, Any] = {"marker": "o", "color": "black"}
     handles = [legend_entry("as named", linestyle="-", **own)]
     if any(panel.whole.any() and not panel.whole.all() for panel in panels):
-        handles.append(legend_entry("the most that it offers", markerfacecolor="white", **own))
+        handles.append(
+            legend_entry("largest available n_components", markerfacecolor="white", **own)
+        )
     handles.append(legend_entry("the others", color=OTHERS, linestyle="-"))
     if any(baseline in panel.curves.index for panel in panels):
         handles.append(legend_entry(method_name(baseline), **_BASELINE))
@@ -212,5 +218,5 @@ def _draw_panel(axes: Axes, panel: _Panel, scale: float, colour: str, baseline: 
             }
             axes.plot(x[signs], own[signs], label=panel.title, color=colour, **looks)
     # At a height that is given: to look for one takes longer than all the rest.
-    axes.set_title(panel.title, fontsize=7.5, loc="left", y=1.0, pad=2)
-    axes.tick_params(labelsize=7, length=2)
+    axes.set_title(panel.title, fontsize=8, loc="left", y=1.0, pad=2)
+    axes.tick_params(labelsize=8, length=2)

@@ -11,7 +11,9 @@ IRIS, FACES, OBJECTS = (str(RESULTS / f"nmmp_{name}") for name in ("iris", "face
 
 
 def test_every_form_of_the_comparison_is_written(ddr_here, work):
-    files = {ending: work / f"pairs.{ending}" for ending in ("json", "csv", "md", "tex", "png")}
+    files = {
+        ending: work / f"pairs.{ending}" for ending in ("json", "csv", "md", "tex", "png", "pdf")
+    }
     flags = [text for path in files.values() for text in ("--save", str(path))]
     done = ddr_here(
         "compare",
@@ -24,6 +26,7 @@ def test_every_form_of_the_comparison_is_written(ddr_here, work):
     assert "2 percentage points or less" in " ".join(done.stdout.split())
     assert "LMNN" not in done.stdout
     assert files["png"].read_bytes().startswith(b"\x89PNG")
+    assert files["pdf"].read_bytes().startswith(b"%PDF")
     found = json.loads(files["json"].read_text(encoding="utf-8"))
     assert [pair["datasets"] for pair in found["pairs"]] == [3, 3, 3]
     assert found["equivalence"] == 0.02
@@ -56,7 +59,7 @@ def test_a_setting_is_asked_for_by_its_name(ddr_here):
         (("--against", "x"), "No method is called 'x'"),
         (("--metric", "f1"), "no metric 'f1'"),
         (("--at", "beta"), "--at n_components=10"),
-        (("--save", "ranks.pdf"), "must end in .md"),
+        (("--save", "ranks.gif"), "must end in .md"),
     ],
 )
 def test_a_mistake_is_one_sentence(ddr_here, words, says):

@@ -35,7 +35,7 @@ def test_a_picture_has_a_panel_for_each_reducer_and_two_kinds_of_points(ddr_here
     lines = done.stdout.splitlines()
     assert [line.split(":")[0] for line in lines] == ["lda", "pca", "  a.svg"]
     drawn = (work / "a.svg").read_text()
-    for text in ("LDA", "PCA", "training point", "test point", "setosa"):
+    for text in ("LDA", "PCA", "training sample", "test sample", "setosa"):
         assert f">{text}</text>" in drawn
     done = ddr_here(
         "embed", "iris", "--reducer", "lda", "--set", "n_components=1", "--preprocess", "rescale"
@@ -93,7 +93,7 @@ def test_unlabelled_samples_are_refused(ddr_here, work):
         (("iris", "--reducer", "lda", "--set", "n_components=3"), 2, "at most 2 dimensions"),
         (("iris", "--reducer", "none", "--set", "n_components=3"), 2, "n_components"),
         (("iris", "--reducer", "lfda", "--set", "beta=1"), 2, "reducer.beta"),
-        (("iris", "--reducer", "lda", "--picture", "a.jpg"), 2, "must end in .png or .svg"),
+        (("iris", "--reducer", "lda", "--picture", "a.jpg"), 2, "must end in .png, .svg or .pdf"),
         (("iris", "--reducer", "./no.py:Mine", "--trust"), 2, "it is not there"),
         (("iris", "--reducer", "./bad.py:Bad", "--trust"), 1, "Bad failed: ValueError: no luck"),
     ],

@@ -158,11 +158,11 @@ def test_the_summary_has_a_row_per_number_of_labels_and_the_figure_a_place(folde
     assert summary.rows["labels"].tolist() == [2, 5, "all"] * 4
     assert summary.rows["planned"].tolist() == [2] * 12
     (axes,) = draw(summary).axes
-    assert axes.get_xlabel() == "labelled training points per class, log scale"
+    assert axes.get_xlabel() == "labelled training samples per class, log scale"
     assert axes.get_xscale() == "log"
     assert [text.get_text() for text in axes.get_xticklabels()] == ["2", "5", "all"]
-    # A curve and the two ends of its band for each of the four methods.
-    assert len(axes.lines) == 12
+    # A curve for each of the four methods, and the best mean of all.
+    assert len(axes.lines) == 5
     assert axes.lines[0].get_xdata().tolist() == [2, 5, 12.5]
 
 
@@ -180,7 +180,7 @@ def test_sizes_of_the_training_part_are_places_of_one_curve(tmp_path):
     assert summary.rows["planned"].tolist() == [2] * 4
     assert set(summary.rows["interval"]) == {"80 % of 2 random splits"}
     (axes,) = draw(summary).axes
-    assert axes.get_xlabel() == "training points per class"
+    assert axes.get_xlabel() == "training samples per class"
     assert axes.lines[0].get_xdata().tolist() == [10, 30]
 
 

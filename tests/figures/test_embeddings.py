@@ -71,7 +71,7 @@ def test_a_panel_per_reducer_in_the_order_of_the_spec(made):
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["FDA", "LFDA"]
     notes = [[text.get_text() for text in axes.texts] for axes in figure.axes]
     assert notes == [["error 10.00 %"], ["error 5.00 %"]]
-    assert _legend(figure) == ["A or C", "B", "training point", "test point", NOTE]
+    assert _legend(figure) == ["A or C", "B", "training sample", "test sample", NOTE]
 
 
 def test_training_points_are_pale_and_all_points_are_drawn(made):

@@ -2,8 +2,10 @@ import io
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.text import Text
 from PIL import Image
 
 from ddr_cli.comparison.runs import load_run
@@ -50,33 +52,59 @@ def _texts(axes):
     return [text.get_text() for text in axes.texts]
 
 
-def test_curves_show_both_kinds_of_split_side_by_side(summary_of):
+def _finding(figure):
+    """Return the second line of the title."""
+    return " ".join(figure.artists[0].get_text().split()) if figure.artists else ""
+
+
+def _curves(axes):
+    """Return the curves: lines with markers and more than one value, not the marks of the best."""
+    return [
+        line
+        for line in axes.lines
+        if line.get_marker() not in ("", "None") and len(line.get_xdata()) > 1
+    ]
+
+
+def test_one_panel_has_the_predefined_split_and_the_re_splits(summary_of):
     figure = draw(summary_of(sweep={"reducer.beta": BETAS}, log=True))
-    own, over = figure.axes
-    assert own.get_title(loc="left") == "Predefined split (n = 1)"
-    assert over.get_title(loc="left") == "Mean over 10 re-splits"
-    assert own.get_ylabel() == "error rate (%)"
-    assert {axes.get_xlabel() for axes in figure.axes} == {"β, log scale"}
-    assert own.get_xscale() == "log"
-    assert own.get_ylim() == over.get_ylim()
-    # One line per classifier on the left; on the right also the two ends of each band.
-    assert [len(axes.lines) for axes in figure.axes] == [2, 6]
-    assert [len(axes.collections) for axes in figure.axes] == [0, 2]
-    assert own.lines[0].get_ydata() == pytest.approx(np.full(4, 9.0))
-    assert over.lines[0].get_ydata() == pytest.approx(np.full(4, 10.0))
-    assert own.lines[0].get_markerfacecolor() == "white"
-    assert own.lines[0].get_linestyle() == "--"
-    assert _legend(figure) == ["predefined split", "the middle 80 % of 10 re-splits"]
+    (axes,) = figure.axes
+    assert axes.get_ylabel() == "error rate (%)"
+    assert axes.get_xlabel() == "β, log scale"
+    curves = _curves(axes)
+    # For each of two classifiers a dashed hollow curve, and one with a band.
+    assert [line.get_linestyle() for line in curves] == ["--", "-"] * 2
+    assert [line.get_markerfacecolor() == "white" for line in curves] == [True, False] * 2
+    assert curves[0].get_ydata() == pytest.approx(np.full(4, 9.0))
+    assert curves[1].get_ydata() == pytest.approx(np.full(4, 10.0))
+    assert len(axes.collections) == 2
+    assert _legend(figure) == [
+        *("mean over 10 re-splits", "predefined split (n = 1)", "lowest mean"),
+        "the middle 80 % of 10 re-splits",
+    ]
     # Each curve is named at its end.
-    assert _texts(over) == ["k-NN", "linear"]
-    assert figure.get_suptitle().startswith(
-        "A made-up run (CCDR): lowest error rate 10.00 %, k-NN at β = 0.01"
-    )
+    assert _texts(axes) == ["k-NN", "linear"]
+
+
+def test_the_title_says_what_is_drawn_and_its_second_line_what_came_out(summary_of):
+    def error(trial):
+        spread = ((trial.index or 0) - 4.5) / 1000
+        means = {0.01: 0.2, 0.1: 0.1003, 1.0: 0.1, 10.0: 0.2}
+        return means.get(trial.params.get("reducer.beta"), 0.15) + spread
+
+    reducers = [CCDR, {"name": "none"}]
+    spec = {"reducers": reducers, "classifiers": CLASSIFIERS[:1], "predefined": False}
+    figure = draw(summary_of(sweep={"reducer.beta": BETAS}, error=error, **spec))
+    assert figure.get_suptitle().strip() == "A made-up run: error against β"
+    # The Monte-Carlo error is 0.096 percentage points: 10.03 % is within it, 20 % is not.
+    assert _finding(figure) == "lowest at β = 0.1 to 1 (10.00 %); no reduction: 15.00 %"
+    (best,) = [line for line in figure.axes[0].lines if line.get_markeredgecolor() == "black"]
+    assert (best.get_xdata()[0], best.get_ydata()[0]) == (1.0, pytest.approx(10.0))
 
 
 def test_the_band_is_the_interval_over_repetitions(summary_of):
-    over = draw(summary_of(sweep={"reducer.beta": BETAS})).axes[1]
-    heights = over.collections[0].get_paths()[0].vertices[:, 1]
+    (axes,) = draw(summary_of(sweep={"reducer.beta": BETAS})).axes
+    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
     assert heights.min() == pytest.approx(100 * np.quantile(0.10 + np.arange(-4.5, 5) / 1000, 0.1))
     assert heights.max() == pytest.approx(100 * np.quantile(0.10 + np.arange(-4.5, 5) / 1000, 0.9))
 
@@ -94,56 +122,127 @@ def test_quoted_numbers_are_marked_and_named(summary_of):
     )
     near = QuotedNumber(int(row), 0.092, "paper: 9.2 %", at=0.5)
     far = QuotedNumber(int(other), 0.83, "paper: 83 %")
-    figure = draw(summary, Notes([near, far], finding="both differ"))
-    own, over = figure.axes
-    stars = [line for line in own.lines if line.get_marker() == "*"]
-    top = own.get_ylim()[1]
-    # What is far from ours stands at the edge, with an arrow.
+    figure = draw(summary, Notes([near, far]))
+    (axes,) = figure.axes
+    stars = [line for line in axes.lines if line.get_marker() == "*"]
+    top = axes.get_ylim()[1]
+    # What is far from ours is at the edge, with an arrow.
     assert [(*star.get_xdata(), *star.get_ydata()) for star in stars] == [(0.5, 9.2), (1.0, top)]
     assert top < 20
-    assert _texts(own) == ["paper: 9.2 % (k-NN)", "paper: 83 % (linear) ↑"]
-    assert figure.get_suptitle() == "A made-up run (CCDR): both differ"
+    assert _texts(axes)[:2] == ["paper: 9.2 % (k-NN)", "paper: 83 % (linear) ↑"]
     assert stars[0].get_zorder() < 2
-    assert not [line for line in over.lines if line.get_marker() == "*"]
     assert "number in the paper" in _legend(figure)
 
 
-def test_a_method_without_the_parameter_is_a_level_line(summary_of):
-    figure = draw(summary_of(reducers=[CCDR, NONE], sweep={"reducer.beta": BETAS}))
-    level = figure.axes[0].lines[2]
-    assert list(level.get_xdata()) == [0.01, 10.0]
-    assert level.get_marker() in ("", "None")
-    assert set(_texts(figure.axes[1])) == {
-        "CCDR, k-NN",
-        "CCDR, linear",
-        "no reduction, k-NN",
-        "no reduction, linear",
+def test_methods_without_the_parameter_are_level_lines_with_their_values(summary_of):
+    def error(trial):
+        return 0.24 if trial.reducer == "pca" else _error(trial)
+
+    others = [NONE, {"name": "pca"}]
+    figure = draw(summary_of(reducers=[CCDR, *others], sweep={"reducer.beta": BETAS}, error=error))
+    (axes,) = figure.axes
+    # Two curves for each of two classifiers; the rest is level.
+    assert len(_curves(axes)) == 4
+    level = [line for line in axes.lines if list(line.get_xdata()) == [0, 1]]
+    assert {line.get_label() for line in level} == {
+        *("no reduction, k-NN", "no reduction, linear", "PCA, k-NN", "PCA, linear")
+    }
+    # The axis follows the curves; a level line far from them is named at its edge.
+    assert axes.get_ylim()[1] < 15
+    assert set(_texts(axes)) == {
+        *("CCDR, k-NN", "CCDR, linear", "no reduction, k-NN: 10.00 %"),
+        *("no reduction, linear: 11.00 %", "PCA, k-NN: 24.00 % ↑", "PCA, linear: 24.00 % ↑"),
     }
 
 
-def test_the_sweep_of_one_method_among_others_is_one_panel(summary_of):
-    others = [NONE, {"name": "pca"}, {"name": "lda"}]
-    figure = draw(summary_of(reducers=[CCDR, *others], sweep={"reducer.beta": BETAS}))
+def test_several_swept_methods_with_several_classifiers_have_a_panel_each(summary_of):
+    reducers = [CCDR, {"name": "lfda", "params": {"n_components": 2}}, NONE]
+    figure = draw(summary_of(reducers=reducers, sweep={"reducer.n_components": [2, 3, 4]}))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["CCDR", "LFDA"]
+    for axes in figure.axes:
+        assert set(_texts(axes)) == {
+            *("k-NN", "linear", "no reduction, k-NN: 10.00 %", "no reduction, linear: 11.00 %")
+        }
+
+
+def test_names_at_the_ends_lie_apart_and_within_the_panel(summary_of):
+    reducers = [{"name": "ccdr", "label": f"CCDR {k}"} for k in range(8)]
+    reducers = [
+        each | {"params": CCDR["params"] | {"n_neighbors": k + 2}}
+        for k, each in enumerate(reducers)
+    ]
+    figure = draw(
+        summary_of(
+            reducers=reducers,
+            classifiers=CLASSIFIERS[:1],
+            sweep={"reducer.beta": BETAS},
+            predefined=False,
+        )
+    )
     (axes,) = figure.axes
-    curves = [line for line in axes.lines if len(line.get_xdata()) == len(BETAS)]
-    # Two classifiers, on the predefined split and over re-splits.
-    assert len(curves) == 4
-    # The best mean of each curve is ringed.
-    rings = [line for line in axes.lines if line.get_markersize() == 11]
-    assert len(rings) == 2
-    # Each method without the parameter is named, at its level line or above the panel.
-    words = " ".join([*_texts(axes), axes.get_title(loc="left")])
-    for name in ("no reduction, k-NN", "PCA, linear", "LDA, k-NN"):
-        assert name in words
+    figure.draw_without_rendering()
+    # Without the line from a curve's end to its name.
+    boxes = sorted((Text.get_window_extent(text) for text in axes.texts), key=lambda box: box.y0)
+    assert len(boxes) == 8
+    assert all(low.y1 <= high.y0 + 1 for low, high in itertools.pairwise(boxes))
+    panel = axes.get_window_extent()
+    assert panel.y0 - boxes[0].height < boxes[0].y0 < boxes[-1].y1 < panel.y1 + boxes[0].height
+    # Curves that lie on each other differ in look.
+    looks = {
+        (line.get_color(), line.get_marker(), str(line._unscaled_dash_pattern))
+        for line in _curves(axes)
+    }
+    assert len(looks) == 8
 
 
-def test_the_flat_part_of_a_steep_curve_is_enlarged(summary_of):
+def test_the_axis_ends_above_the_flat_part_of_a_steep_curve(summary_of):
     figure = draw(summary_of(sweep={"reducer.n_components": [1, 2, 3, 4]}))
-    assert len(figure.axes) == 4
-    assert figure.axes[0].get_yscale() == "log"
-    assert figure.axes[2].get_yscale() == "linear"
-    assert figure.axes[2].get_ylim()[1] < 15
-    assert figure.axes[2].get_xlabel() == "embedding dimension"
+    (axes,) = figure.axes
+    assert axes.get_yscale() == "linear"
+    assert axes.get_ylim()[1] < 15
+    assert axes.get_xlabel() == "embedding dimension"
+    assert any(text.startswith("above the panel: means over") for text in _legend(figure))
+
+
+def test_random_states_are_markers_on_a_line_and_none_is_the_best(summary_of):
+    classifier = {"name": "knn", "params": {"n_neighbors": 3}}
+    figure = draw(
+        summary_of(
+            reducers=[NONE, {"name": "random_projection", "params": {"random_state": 1}}],
+            classifiers=[classifier],
+            sweep={"reducer.random_state": [1, 2, 3]},
+            predefined=False,
+            error=lambda trial: 0.1 + (trial.params.get("reducer.random_state") or 0) / 100,
+        )
+    )
+    (axes,) = figure.axes
+    markers = [line for line in axes.lines if line.get_marker() not in ("", "None")]
+    assert {len(line.get_xdata()) for line in markers} == {1}
+    assert sorted(round(float(line.get_xdata()[0]), 6) for line in markers) == [10, 11, 12, 13]
+    assert _finding(figure).endswith("random projection: 11.00 % to 13.00 %")
+
+
+def test_panels_of_another_range_have_an_axis_of_their_own(summary_of):
+    def error(trial):
+        far = trial.classifier == "linear" and trial.reducer == "none"
+        return (0.3 if far else 0.09) + (trial.index or 0) / 10000
+
+    narrow, wide = draw(summary_of(reducers=[NONE, CCDR], error=error)).axes
+    assert narrow.get_xlim()[1] < 12
+    assert wide.get_xlim()[1] > 30
+
+
+def test_a_method_that_failed_on_every_split_is_not_drawn(tmp_path, write_results, make_spec):
+    reducers = [NONE, CCDR, {"name": "lda"}]
+    spec = make_spec("run", reducers=reducers, classifiers=CLASSIFIERS[:1], repeats=4)
+    folder = write_results(tmp_path, spec, _error)
+    rows = pd.read_csv(folder / "trials.csv", dtype=str, keep_default_na=False)
+    rows.loc[rows["reducer"] == "ccdr", ["status", "reason", "error"]] = ["failed", "why", ""]
+    rows.to_csv(folder / "trials.csv", index=False)
+    figure = draw(summarize(load_run(folder)))
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["no reduction", "LDA"]
+    assert "failed" in _finding(figure)
 
 
 def test_without_a_sweep_there_is_a_dot_per_method(summary_of):
@@ -172,10 +271,10 @@ def test_two_swept_parameters_have_a_panel_per_value_or_a_map(summary_of):
     figure = draw(many)
     assert len(figure.axes) == 3  # two methods and the colour bar
     assert figure.axes[0].images[0].get_array().shape == (7, 4)
-    # The means stand in the cells; within a point of the best all have one colour.
+    # The means are in the cells; the colours span the means.
     assert _texts(figure.axes[0]) == ["10.0"] * 28
-    norm = figure.axes[0].images[0].norm
-    assert norm(0.0) == norm(0.99) == 0
+    assert figure.axes[0].images[0].get_clim() == pytest.approx((10.0, 11.0))
+    assert _finding(figure).endswith("bold: 27 more within its Monte-Carlo error")
 
 
 def test_three_swept_parameters_show_the_best_of_each_method(summary_of):
@@ -195,7 +294,7 @@ def test_three_swept_parameters_show_the_best_of_each_method(summary_of):
 @pytest.mark.parametrize("keep", [0, 6])
 def test_an_unfinished_run_says_so(summary_of, keep):
     figure = draw(summary_of(keep=keep, sweep={"reducer.beta": BETAS}))
-    assert f"[{keep} of 88 trials done]" in figure.get_suptitle().replace("\n", " ")
+    assert f"[{keep} of 88 trials done]" in _finding(figure)
 
 
 def test_pictures_are_small_and_the_same_every_time(summary_of):
@@ -207,10 +306,12 @@ def test_pictures_are_small_and_the_same_every_time(summary_of):
     assert b"<dc:date>" not in svg
     # Text is text, and the figure is told in words.
     assert b">error rate (%)</text>" in svg
-    assert b"<title>A made-up run (CCDR): lowest error" in svg
-    assert "<desc>Error rate (%). Predefined split (n = 1): k-NN 9; linear 10." in svg.decode()
+    assert "<title>A made-up run (CCDR): error against β</title>" in svg.decode()
+    described = svg.decode().partition("<desc>")[2].partition("</desc>")[0]
+    assert described.startswith("k-NN: lowest at β = 0.01 to 10 (10.00 %); linear: lowest at")
+    assert "Error rate (%). Predefined split (n = 1): k-NN 9; linear 10." in described
     image = Image.open(io.BytesIO(png))
-    assert image.width > 1000
+    assert image.width > 900
     assert not image.info.get("Software")
 
 
@@ -238,7 +339,7 @@ def test_six_reducers_and_one_measure_are_told_apart_by_three_signs(summary_of):
         )
     )
     (axes,) = figure.axes
-    lines = [line for line in axes.lines if line.get_marker() not in ("", "None")]
+    lines = _curves(axes)
     assert len(lines) == 6
     assert len({to_hex(line.get_color()) for line in lines}) == 6
     assert len({line.get_marker() for line in lines}) == 6
@@ -246,16 +347,6 @@ def test_six_reducers_and_one_measure_are_told_apart_by_three_signs(summary_of):
     assert set(_texts(axes)) == {"PCA", "LDA", "LPP", "LFDA", "NMMP", "no reduction"}
     assert axes.get_ylabel() == "fraction of samples with a neighbour of their class (%)"
     assert axes.get_xlabel() == "neighbours K in the embedding"
-
-
-def test_curves_that_lie_on_each_other_have_a_panel_each(summary_of):
-    reducers = [CCDR, {"name": "lfda", "params": {"n_components": 2}}]
-    sweep = {"reducer.n_components": [2, 3, 4]}
-    spec = {"reducers": reducers, "classifiers": CLASSIFIERS[:1], "sweep": sweep}
-    titles = [axes.get_title(loc="left") for axes in draw(summary_of(**spec)).axes]
-    assert titles == ["CCDR", "LFDA"]
-    apart = summary_of("apart", error=lambda trial: 0.1 * len(trial.reducer), **spec)
-    assert len(draw(apart).axes) == 2  # the families of splits
 
 
 def test_every_method_has_a_look_that_no_other_has():
@@ -296,27 +387,25 @@ def test_words_along_the_sweep_are_lines_in_the_order_of_the_spec(summary_of):
     assert axes.get_xlabel() == "intrinsic dimension"
 
 
-def test_many_methods_have_a_panel_each_before_all_the_others(summary_of):
+def test_more_than_ten_methods_have_a_panel_each_before_all_the_others(summary_of):
     reducers = [
         {"name": "ccdr", "label": f"CCDR {k}", "params": {"beta": 1.0, "n_neighbors": k}}
-        for k in range(7)
+        for k in range(2, 13)
     ]
-    reducers[0] = {"name": "none", "label": "no reduction"}
     figure = draw(
-        summary_of(reducers=reducers, classifiers=CLASSIFIERS[:1], sweep={"reducer.beta": BETAS})
+        summary_of(
+            reducers=[NONE, *reducers], classifiers=CLASSIFIERS[:1], sweep={"reducer.beta": BETAS}
+        )
     )
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [
-        "no reduction",
-        *(f"CCDR {k}" for k in range(1, 7)),
-    ]
-    # Everyone in grey; the panel's own twice: predefined, and re-splits with the ends of the band.
-    assert {len(axes.lines) for axes in figure.axes} == {7 + 1 + 3}
-    own = figure.axes[3]
-    assert [line.get_ydata() for line in own.lines[-3:-2]] == [pytest.approx(np.full(4, 10.0))]
-    assert {to_hex(line.get_color()) for line in own.lines[:7]} == {"#d0d0d0"}
-    level = figure.axes[0].lines[-3]
-    assert (level.get_marker(), list(level.get_xdata())) == ("", [0.01, 10.0])
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == [f"CCDR {k}" for k in range(2, 13)]
+    # Everyone in grey, the panel's own twice, and no reduction as a level line in each.
+    assert {len(axes.lines) for axes in figure.axes} == {11 + 2 + 1}
+    own = figure.axes[3].lines
+    assert {to_hex(line.get_color()) for line in own[:11]} == {"#d0d0d0"}
+    assert own[12].get_ydata() == pytest.approx(np.full(4, 10.0))
+    assert own[13].get_label() == "no reduction"
     assert _legend(figure) == [
-        *("Mean over 10 re-splits", "predefined split", "the other methods"),
-        "the middle 80 % of 10 re-splits",
+        *("mean over 10 re-splits", "predefined split (n = 1)", "no reduction"),
+        *("the other methods", "the middle 80 % of 10 re-splits"),
     ]
