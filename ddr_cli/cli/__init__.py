@@ -1,1 +1,1 @@
-"""The command line: one module per command, which parses, calls the floors below and prints."""
+"""The command line: one module per command, which parses arguments, calls the code and prints."""

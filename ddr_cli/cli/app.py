@@ -1,4 +1,4 @@
-"""The `ddr` program: its commands, and how an error becomes a message and an exit code."""
+"""The `ddr` program: its commands, and the conversion of errors to messages and exit codes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ddr_cli.core.lazy import load_when_used
 
 
 class _Group(TyperGroup):
-    """A group whose commands end in one clear sentence when something is wrong."""
+    """A group whose commands report an error in one clear sentence."""
 
     def invoke(self, ctx: Any) -> Any:
         try:

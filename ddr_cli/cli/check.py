@@ -1,4 +1,4 @@
-"""`ddr check`: tests, on tiny data, of what a run relies on in a method."""
+"""`ddr check`: tests, on tiny data, of everything that a run requires of a method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ddr compare`: methods against each other, paired on the same splits and across data sets."""
+"""`ddr compare`: methods compared in pairs on the same splits and across data sets."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def compare(
 
 
 def _content(path: Path, found: Comparison) -> str | bytes:
-    """Return what a file of that ending holds of a comparison."""
+    """Return the part of a comparison that is written to a file with that ending."""
     from ddr_cli.report.comparison_tables import comparison_json, comparison_tables
     from ddr_cli.report.table import Table
 

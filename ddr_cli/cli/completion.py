@@ -1,6 +1,6 @@
-"""What the shell completes (`ddr --install-completion`): names of specs, data sets and methods.
+"""Shell completion (`ddr --install-completion`): names of specs, data sets and methods.
 
-A path is left to the shell. Nothing heavy is imported for it.
+The shell itself completes paths. This module imports no heavy library.
 """
 
 from __future__ import annotations
@@ -9,47 +9,47 @@ from collections.abc import Iterable
 
 
 def specs(incomplete: str) -> list[str]:
-    """Return the shipped specs that begin so."""
+    """Return the shipped specs with this prefix."""
     from ddr_cli.core.registry import shipped_yaml
 
     return _beginning(incomplete, shipped_yaml("configs"))
 
 
 def suites(incomplete: str) -> list[str]:
-    """Return the shipped suites that begin so."""
+    """Return the shipped suites with this prefix."""
     from ddr_cli.core.registry import shipped_yaml
 
     return _beginning(incomplete, shipped_yaml("suites"))
 
 
 def datasets(incomplete: str) -> list[str]:
-    """Return the data sets that begin so."""
+    """Return the data sets with this prefix."""
     from ddr_cli.data.cards import card_names
 
     return _beginning(incomplete, card_names())
 
 
 def reducers(incomplete: str) -> list[str]:
-    """Return the reducers that begin so."""
+    """Return the reducers with this prefix."""
     from ddr_cli.reducers.registry import REDUCERS
 
     return _beginning(incomplete, REDUCERS.names())
 
 
 def classifiers(incomplete: str) -> list[str]:
-    """Return the classifiers that begin so."""
+    """Return the classifiers with this prefix."""
     from ddr_cli.evaluation.evaluators import CLASSIFIERS
 
     return _beginning(incomplete, CLASSIFIERS.names())
 
 
 def pieces(incomplete: str) -> list[str]:
-    """Return the reducers and classifiers that begin so."""
+    """Return the reducers and classifiers with this prefix."""
     return [*reducers(incomplete), *classifiers(incomplete)]
 
 
 def describable(incomplete: str) -> list[str]:
-    """Return what `ddr describe` knows and that begins so."""
+    """Return the names with this prefix that `ddr describe` knows."""
     from ddr_cli.core.registry import shipped_yaml
     from ddr_cli.data.formats import FORMATS, GENERATORS
     from ddr_cli.evaluation.evaluators import MEASURES, PREPROCESSORS

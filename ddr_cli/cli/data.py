@@ -1,4 +1,4 @@
-"""`ddr data`: where data sets are, getting them, checking them, adding one's own."""
+"""`ddr data`: find, download, check and add data sets."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def status(
 
 
 def _verify(cards: Sequence[Card]) -> None:
-    """Check what the files hold; exit with 1 if one differs from its card, with 3 if one lacks."""
+    """Check the content of files; exit with 1 if one differs from its card, 3 if one is missing."""
     from ddr_cli.data.status import check_dataset
 
     places = sources(None, offline=True)
@@ -290,7 +290,7 @@ def _options(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _print_card(card: Path, dataset: Dataset) -> None:
-    """Print what a new card describes, and what to do with it."""
+    """Print a description of a new card and the next steps."""
     counts = ", ".join(f"{key} {count}" for key, count in dataset.class_counts.items())
     if dataset.n_unlabelled:
         counts += f", without a label {dataset.n_unlabelled}"

@@ -1,4 +1,4 @@
-"""`ddr describe`: what a name stands for, and of a data set its intrinsic dimension."""
+"""`ddr describe`: the meaning of a name, and the intrinsic dimension of a data set."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
 
 
 def _titles(folder: str) -> Iterable[tuple[str, str]]:
-    """Yield the names and titles of the shipped specs or suites; no estimator is loaded for it."""
+    """Yield the names and titles of the shipped specs or suites, without importing an estimator."""
     from ddr_cli.core.registry import shipped_yaml
     from ddr_cli.core.yaml_loader import read_document
 

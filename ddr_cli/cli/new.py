@@ -1,4 +1,4 @@
-"""`ddr new`: a file to begin with, for a method or a spec of one's own."""
+"""`ddr new`: a file to start from, for your own method or spec."""
 
 from __future__ import annotations
 

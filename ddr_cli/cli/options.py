@@ -1,4 +1,4 @@
-"""Options that several commands share, so that each is spelled and explained once."""
+"""Options that several commands share, each defined and explained once."""
 
 from __future__ import annotations
 
@@ -134,9 +134,9 @@ _WIDTH_IN_A_PIPE = 160
 
 
 def console() -> Console:
-    """Return what prints tables: texts of a user's, or a stranger's, files are no markup.
+    """Return a console for tables; text in files of the user or of others is not read as markup.
 
-    Where no terminal says how wide it is, lines are as long as tables need.
+    If the width of the terminal is unknown, lines are as long as the tables need.
     """
     from rich.console import Console
 
@@ -145,7 +145,7 @@ def console() -> Console:
 
 
 def print_table(screen: Console, table: Table) -> None:
-    """Print a table; its title and notes may be as long as the screen is wide."""
+    """Print a table; its title and notes may use the full width of the screen."""
     if table.title:
         screen.print(table.title, style="bold")
     screen.print(table.terminal(screen.width))
@@ -154,7 +154,7 @@ def print_table(screen: Console, table: Table) -> None:
 
 
 def print_json(content: Any) -> None:
-    """Print JSON; what is missing is null."""
+    """Print JSON; missing values are null."""
     import json
 
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
@@ -169,7 +169,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def in_width(text: str, *, indent: int = 0) -> str:
-    """Return text whose lines fit the terminal, further lines indented; in a pipe as it is."""
+    """Return text wrapped to the terminal with hanging indents; in a pipe, unchanged."""
     if not sys.stdout.isatty():
         return text
     width = max(shutil.get_terminal_size().columns, indent + 20)
@@ -188,7 +188,7 @@ def in_width(text: str, *, indent: int = 0) -> str:
 
 
 def sources(data_dirs: list[Path] | None, offline: bool) -> Sources:
-    """Return where data sets are looked for: the options, then the environment."""
+    """Return where to search for data sets: the options, then the environment."""
     from ddr_cli.data import Sources
 
     return Sources.from_environment(data_dirs=data_dirs, offline=offline or None)
@@ -214,7 +214,7 @@ Sandbox = Annotated[
 
 
 def allowed(trust: bool, make: Callable[[], Made]) -> Made:
-    """Return what is made of a spec; at a terminal the user is asked about code that it names."""
+    """Return what `make` returns; on a terminal, ask the user about code that a spec names."""
     from ddr_cli.core import own_code
 
     if trust:
@@ -237,7 +237,7 @@ def load(
     overrides: Sequence[str] | None = None,
     repeats: int | None = None,
 ) -> Spec:
-    """Return the spec of a path or shipped name, changed as the command line says."""
+    """Return the spec of a path or shipped name, with the overrides of the command line."""
     from ddr_cli.spec import load_spec
 
     return allowed(trust, lambda: load_spec(name, overrides=overrides or (), repeats=repeats))
@@ -258,7 +258,7 @@ def _bytes(text: str) -> int:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The options of what runs specs."""
+    """The options of commands that run specs."""
 
     overrides: Overrides = None
     repeats: Repeats = None
@@ -298,7 +298,7 @@ class RunOptions:
     as_json: AsJson = False
 
     def settings(self) -> RunSettings:
-        """Return those that say how specs are run."""
+        """Return the settings of a run."""
         from ddr_cli.engine import RunSettings
 
         own = vars(self).keys() & {one.name for one in fields(RunSettings)}
@@ -307,7 +307,7 @@ class RunOptions:
         return RunSettings(**named | {"redo": tuple(self.redo or ()), "quiet": quiet})
 
     def sources(self) -> Sources:
-        """Return where data sets are looked for."""
+        """Return where to search for data sets."""
         return sources(self.data_dir, self.offline)
 
 

@@ -1,4 +1,4 @@
-"""`ddr plan`: what runs would do, without doing it."""
+"""`ddr plan`: a preview of runs, without running them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ddr report`: the papers' numbers beside ours, from journals alone."""
+"""`ddr report`: the papers' numbers next to ours, computed from the journals alone."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def report(
 
 
 def _print_json(outcome: ReportOutcome) -> None:
-    """Print the verdicts by paper, and the summaries of the runs that belong to none."""
+    """Print the verdicts by paper, and the summaries of the runs without a paper."""
     from ddr_cli.papers.record import verdict_record
 
     runs = {each.run.name: records(each.rows) for each in outcome.assessment.others}

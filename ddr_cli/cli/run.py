@@ -1,4 +1,4 @@
-"""`ddr run`: run specs, derive their tables and figures, and show what came out."""
+"""`ddr run`: run specs, derive their tables and figures, and print the results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(specs: SpecNames, options: RunOptions) -> None:
 
 
 def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
-    """Run specs, derive their files and print what came out.
+    """Run specs, derive their files and print the results.
 
     The exit code is 130 if interrupted, that of the first spec that could not be run, or 1 if some
     trials failed and the options do not allow it.
@@ -82,7 +82,7 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
 def exit_unless_done(
     endings: Mapping[str, RunOutcome | DdrError], *, allow_failed: bool = False
 ) -> None:
-    """Exit with 130 if interrupted, as the first error says, or with 1 if some trials failed."""
+    """Exit with 130 if interrupted, with the first error's code, or with 1 if trials failed."""
     outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
     if any(outcome.interrupted for outcome in outcomes):
         typer.echo(f"The same command resumes:\n  {_this_command()}", err=True)
@@ -95,7 +95,7 @@ def exit_unless_done(
 
 
 def new_failures(endings: Mapping[str, RunOutcome | DdrError]) -> bool:
-    """Return whether trials failed that had not failed before."""
+    """Return whether any trial failed that had not failed before."""
     outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
     return any(outcome.failed > outcome.failed_before for outcome in outcomes)
 
@@ -103,7 +103,7 @@ def new_failures(endings: Mapping[str, RunOutcome | DdrError]) -> bool:
 def _show(
     outcome: RunOutcome, options: RunOptions, *, one_of_several: bool, summaries: dict[str, Any]
 ) -> None:
-    """Derive the files of a run that has ended, and print its results or keep them for JSON."""
+    """Derive the files of a finished run, and print its results or keep them for JSON."""
     kept = outcome.done + outcome.skipped
     if outcome.interrupted:
         ended = kept + outcome.failed
@@ -182,7 +182,7 @@ def _show_next(out: Path) -> None:
 
 
 def _is_derived(folder: Path, slack: float) -> bool:
-    """Tell whether the files made from the journals and a manifest are there and no older."""
+    """Return whether the files derived from the journals and a manifest are up to date."""
     from ddr_cli.engine.rows.journal import FILE_NAMES
     from ddr_cli.engine.rows.manifest import MANIFEST
 
@@ -193,7 +193,7 @@ def _is_derived(folder: Path, slack: float) -> bool:
 
 
 def _this_command() -> str:
-    """Return the command that resumes: what was replaced already is not replaced again."""
+    """Return the command that resumes, without options that would replace rows a second time."""
     words = iter(sys.argv[1:])
     kept: list[str] = []
     for word in words:

@@ -1,4 +1,4 @@
-"""`ddr status`: how far runs are."""
+"""`ddr status`: the progress of runs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Standard streams that are closed, or whose reader goes away, as `head` does or a terminal.
+"""Standard streams that are closed, or whose reader ends early, such as `head` or a terminal.
 
-What was to be shown is lost then, and what a command does goes on.
+The output is then lost, but the command continues.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _READER_GONE = (errno.EPIPE, errno.EIO)
 
 
 class _Stream:
-    """A text stream that says nothing more once it could not be written to."""
+    """A text stream that writes nothing more after a write has failed."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -47,9 +47,9 @@ class _Stream:
 
 @contextmanager
 def lasting_streams() -> Iterator[None]:
-    """Have output and messages that can't be written any more change nothing in the block.
+    """Ensure that output that can no longer be written changes nothing in the block.
 
-    Exits with 1 if the output was lost for another reason than that nobody reads it.
+    Exits with 1 if the output was lost for any reason other than a closed pipe.
     """
     before = sys.stdout, sys.stderr
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):

@@ -124,7 +124,7 @@ def _spec_of(
 
 
 def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
-    """Say how much there is to do, and ask before much is begun."""
+    """Print the amount of work, and ask before a large sweep starts."""
     from ddr_cli.engine import Datasets, describe_plan
 
     datasets = Datasets(options.sources())

@@ -1,1 +1,1 @@
-"""Methods against methods: a run's summary, paired differences, pairs across data sets."""
+"""Comparisons of methods: a run's summary, paired differences, pairs across data sets."""

@@ -1,8 +1,8 @@
-"""Methods across data sets: every statistic that compares them, each computed here alone.
+"""Comparisons of methods across data sets: each statistic is computed here and nowhere else.
 
-Runs and suites both come here, with their means by data set. A data set counts once, and what is
-said of two methods depends on no third one; only Holm's correction depends on how many comparisons
-are made.
+Runs and suites both use this module, with their means per data set. A data set counts once, and the
+result for two methods depends on no other method; only Holm's correction depends on the number of
+comparisons.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _PAIR_COLUMNS = [
 def gains(first: Any, second: Any, metric: str) -> Any:
     """Return by how much `first` is better than `second`, in the metric's direction.
 
-    To twelve digits, so that a difference by rounding alone is none.
+    Rounded to twelve digits, so that a difference caused only by rounding counts as none.
     """
     return ((second - first) if lower_is_better(metric) else (first - second)).round(12)
 
 
 def wins_and_losses(gain: ArrayLike, equivalence: float = EQUIVALENCE) -> tuple[int, int, int]:
-    """Return on how many data sets a gain is a win, equal, and a loss."""
+    """Return on how many data sets a gain is a win, a tie, and a loss."""
     values = np.asarray(gain, dtype=float)
     wins, losses = int((values > equivalence).sum()), int((values < -equivalence).sum())
     return wins, int((np.abs(values) <= equivalence).sum()), losses
 
 
 def difference(first: Any, second: Any, metric: str, equivalence: float) -> dict[str, float]:
-    """Return the median of first minus second over data sets, wins, equal, losses and p."""
+    """Return the median over data sets of first minus second, then wins, equal, losses and p."""
     values = (first - second).round(12)
     gain = -values if lower_is_better(metric) else values
     counts = dict(zip(("wins", "equal", "losses"), wins_and_losses(gain, equivalence), strict=True))
@@ -57,7 +57,7 @@ def difference(first: Any, second: Any, metric: str, equivalence: float) -> dict
 
 
 def scaled_scores(means: ArrayLike, floors: ArrayLike, metric: str) -> NDArray[np.float64]:
-    """Return means on a scale from the largest class (0), at these floors, to no mistake (1).
+    """Return means scaled so that the majority-class baseline is 0 (`floors`) and no error is 1.
 
     The scale belongs to the data set, so a score does not depend on the other methods.
     """
@@ -76,7 +76,7 @@ def mean_score(scores: ArrayLike) -> dict[str, float]:
 
 
 def table_of_pairs(selection: Selection, equivalence: float) -> pd.DataFrame:
-    """Return a row per two methods of a track that met on a data set."""
+    """Return a row for every two methods of a track that share a data set."""
     records = []
     for track in TRACKS:
         methods: dict[str, list[ComparedMethod]] = {}
@@ -112,7 +112,7 @@ def table_of_pairs(selection: Selection, equivalence: float) -> pd.DataFrame:
 
 
 def _within(met: Sequence[tuple[Row, Row]]) -> dict[str, object]:
-    """Return the interval and test of two methods on one data set, where they can be had."""
+    """Return the interval and test of two methods on one data set, if they can be computed."""
     try:
         found = difference_interval(*met)
     except InputError:

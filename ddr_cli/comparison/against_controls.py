@@ -1,4 +1,4 @@
-"""Methods against their controls: scores between two of them, and what shuffled labels show."""
+"""Methods compared with their controls: scaled scores, and the effect of shuffled labels."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ AGREEMENTS = {"error": -1, "accuracy": 1}
 
 
 def scaled(score: Any, low: Any, high: Any) -> Any:
-    """Return where scores are between two others, 0 at `low` and 1 at `high`.
+    """Return scores scaled so that `low` is 0 and `high` is 1.
 
-    They may be outside; nan where the two are equal. Either end may be the better one.
+    Scores may be outside this range; the result is nan if both ends are equal. Either end may be
+    better.
 
     >>> float(scaled(0.1, low=0.5, high=0.0))
     0.8
@@ -33,7 +34,7 @@ def scaled(score: Any, low: Any, high: Any) -> Any:
 
 
 def largest_class_score(spec: Spec, metric: str) -> float | None:
-    """Return the score of always naming the largest class, None where the card doesn't tell."""
+    """Return the score of the majority-class baseline, None if the card does not determine it."""
     dataset = spec.dataset
     if metric not in ("error", "accuracy", "balanced_accuracy") or is_card_path(dataset.name):
         return None
@@ -54,13 +55,13 @@ def largest_class_score(spec: Spec, metric: str) -> float | None:
 
 @dataclass(frozen=True)
 class AgainstControls:
-    """A run's methods against its controls; `rows` has a row for each method at each setting.
+    """A run's methods and their controls; `rows` has a row for each method at each setting.
 
-    ``scaled`` is the mean between `low`, the score of always naming the largest class, and `high`,
-    that of the classifier on all features, whose name is `strongest`; at each number of labels that
-    of the same, `high` then being the last one's. ``seen`` and ``held_out`` are
-    the shares of permuted labels that are named rightly in the part that the method was fitted to
-    with them, and in the other.
+    ``scaled`` is the mean, scaled so that `low`, the score of the majority-class baseline, is 0 and
+    `high`, the score of the classifier on all features (named `strongest`), is 1. With budgets of
+    labels, the scale of each budget has its own `high`; the attribute has the last one. ``seen``
+    and ``held_out`` are the accuracies on permuted labels, in the set that the method was fitted to
+    and in the other set.
     """
 
     metric: str
@@ -71,7 +72,7 @@ class AgainstControls:
 
 
 def against_controls(summary: Summary) -> AgainstControls | None:
-    """Return a run's methods against its controls, over repeated splits; None if it has none."""
+    """Return a run's methods and their controls, over repeated splits; None without controls."""
     run = summary.run
     metric, family = run.spec.metrics[0], run.spec.split.kind
     if not run.spec.controls:
@@ -106,7 +107,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
 
 
 def _of_kind(rows: pd.DataFrame, kind: str) -> pd.Series[bool]:
-    """Return which rows are over splits of a kind, whatever the size of the training part."""
+    """Return which rows are over splits of a kind, whatever the size of the training set."""
     return rows["split"].str.split("-").str[0] == kind
 
 

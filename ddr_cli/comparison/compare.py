@@ -1,10 +1,11 @@
-"""Methods against each other: paired on the same splits of a data set, and across data sets.
+"""Methods compared: paired on the same splits of a data set, and across data sets.
 
-On one data set differences are paired, and intervals and tests allow for the overlap of the splits
-(see `ddr_cli.evaluation.statistics`). Across data sets a data set counts once, however many splits
-or runs it has. Whatever is said of two methods depends on these two alone: no ranks among all that
-happen to be there (Demsar, JMLR 7, 2006; Benavoli, Corani, Mangili, JMLR 17, 2016). Holm's
-adjustment alone depends on how many comparisons are made, and stands beside the p-value.
+On one data set, differences are paired, and intervals and tests account for the overlap of the
+splits (see `ddr_cli.evaluation.statistics`). Across data sets, each data set counts once, however
+many splits or runs it has. The result for two methods depends on these two only; there are no mean
+ranks, which depend on the other methods (Demsar, JMLR 7, 2006; Benavoli, Corani, Mangili, JMLR 17,
+2016). Only Holm's adjusted p-value depends on the number of comparisons; it is shown next to the
+unadjusted one.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _MOST_NAMES = 6
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """What methods did against each other; rates and their differences are in 0..1.
+    """The comparison of several methods; rates and their differences are in 0..1.
 
     Attributes
     ----------
@@ -154,7 +155,7 @@ def compare(
 
 
 def _references(selection: Selection, against: str | None) -> dict[Track, ComparedMethod | None]:
-    """Return for each track the first entry of the method that its differences are to."""
+    """Return, for each track, the first entry of the reference method."""
     entries, name = selection.entries, None
     if against is not None:
         name = matching(against, list(dict.fromkeys(entry.name for entry in entries)))[0]
@@ -226,7 +227,7 @@ def _described(entry: ComparedMethod) -> dict[str, object]:
 
 
 def _check_common(selection: Selection, differences: pd.DataFrame, pairs: pd.DataFrame) -> None:
-    """Refuse runs that have nothing to compare, or nothing to compare with each other."""
+    """Raise an error for runs that have nothing to compare."""
     datasets = {place.dataset for place in selection.places}
     linked = (
         bool(meetings([first], [second]))
@@ -251,7 +252,7 @@ def _check_common(selection: Selection, differences: pd.DataFrame, pairs: pd.Dat
 
 
 def _remark_on_runs_of_one_dataset(selection: Selection) -> None:
-    """Say how a data set with several runs counts, where there are several data sets."""
+    """Add a remark on how a data set with several runs counts, if there are several data sets."""
     runs: dict[str, list[str]] = {}
     for place in selection.places:
         runs.setdefault(place.dataset, []).append(place.label)

@@ -1,4 +1,4 @@
-"""How parameters, methods, metrics and numbers are written for a reader."""
+"""How parameters, methods, metrics and numbers are written for readers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def plain(value: Any) -> str:
 
 
 def family_name(family: str, n: int) -> str:
-    """Return ``50 re-splits``, ``the predefined split`` or ``all points``."""
+    """Return ``50 re-splits``, ``the predefined split`` or ``all samples``."""
     # Where sizes of the training part are compared, a family's name ends with its size.
     kind = family.partition("-")[0]
     one, many = _FAMILIES.get(kind, (f"{family} split", f"{family} splits"))
@@ -81,28 +81,28 @@ def family_name(family: str, n: int) -> str:
 
 
 def is_rate(metric: str) -> bool:
-    """Tell whether a metric is a share in 0..1, shown in percent."""
+    """Return whether a metric is a fraction in 0..1, shown in percent."""
     return get_scale(metric).rate
 
 
 def lower_is_better(metric: str) -> bool:
-    """Tell in which direction a metric improves."""
+    """Return in which direction a metric improves."""
     return get_scale(metric).better == "lower"
 
 
 def metric_axis(metric: str, method: str = "") -> str:
-    """Return the label of an axis that shows a metric, of one method where it is given."""
+    """Return the axis label of a metric, with the method if given."""
     words = get_scale(metric).title + (f" of {method}" if method else "")
     return f"{words} (%)" if is_rate(metric) else words
 
 
 def metric_name(metric: str) -> str:
-    """Return a metric's short name, as beside a number."""
+    """Return a metric's short name, as shown next to a number."""
     return metric.replace("_", " ")
 
 
 def number(value: float | None, metric: str, *, unit: bool = True) -> str:
-    """Return a metric's value: ``8.15 %`` for a rate, three digits otherwise, a dash for none."""
+    """Return a metric's value: ``8.15 %`` for a rate, three digits otherwise, a dash for nan."""
     if value is None or math.isnan(value):
         return "–"
     if not is_rate(metric):
@@ -119,12 +119,12 @@ def difference_text(value: float, metric: str, *, unit: bool = True) -> str:
 
 
 def interval_text(low: float, high: float) -> str:
-    """Return an interval of scores, a dash where there is none: of one data set."""
+    """Return an interval of scores as text, a dash if there is none (one data set)."""
     return "–" if math.isnan(low) else f"{low:.2f} to {high:.2f}"
 
 
 def p_text(p: float) -> str:
-    """Return a p-value in two digits, nothing where there is none."""
+    """Return a p-value in two digits, an empty text if there is none."""
     return "" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.2g}"
 
 

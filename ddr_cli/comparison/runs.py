@@ -1,4 +1,4 @@
-"""A result folder read: its manifest and journal, how far the run is, how large its splits are."""
+"""A result folder: its manifest and journal, its progress, and the sizes of its splits."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def split_family(split: str) -> str:
     """Return the family of a split's name: ``resample-7`` belongs to ``resample``.
 
-    Where sizes of the training part are compared each is one: ``per_class-20-7`` belongs to
-    ``per_class-20``.
+    If the training set has several sizes, each size is its own family: ``per_class-20-7`` belongs
+    to ``per_class-20``.
     """
     stem, _, index = split.rpartition("-")
     return stem if stem and index.isdigit() else split
@@ -31,7 +31,7 @@ def split_family(split: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a result folder holds; `trials` are all rows, with a column `family` of splits."""
+    """The content of a result folder; `trials` has all rows, with a column `family` of splits."""
 
     folder: Path
     manifest: Manifest
@@ -55,7 +55,7 @@ class Run:
 
     @property
     def planned(self) -> int:
-        """The number of trials that the spec asks for."""
+        """The number of trials that the spec has."""
         return self.manifest.planned
 
     @property
@@ -65,21 +65,21 @@ class Run:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every planned trial has a row, well or not."""
+        """Whether every planned trial has a row, also if it failed."""
         return len(self.trials) >= self.planned
 
     @property
     def progress(self) -> str:
-        """How far the run is, such as ``12 of 650 trials done``."""
+        """The progress of the run, such as ``12 of 650 trials done``."""
         text = f"{len(self.ok)} of {self.planned} trials done"
         return f"{text}, {self.failed} failed" if self.failed else text
 
     def sizes(self, family: str) -> tuple[float, float] | None:
-        """Return the mean sizes of the two parts of a family of splits, if known."""
+        """Return the mean sizes of the training and test sets of a family of splits, if known."""
         return split_sizes(self.manifest, self.spec, family)
 
     def planned_splits(self, family: str) -> int:
-        """Return how many splits of a family the spec asks for."""
+        """Return the number of splits of a family that the spec has."""
         return 1 if family == "predefined" else self.spec.split.drawn
 
 
@@ -116,7 +116,7 @@ def load_run(folder: Path) -> Run:
 
 
 def find_runs(results: Path) -> list[Path]:
-    """Return the folder of every run below a results folder, sorted; there must be one."""
+    """Return the folders of all runs below a results folder, sorted; there must be at least one."""
     if not results.is_dir():
         raise InputError(f"There is no folder {results}. Name the folder that 'ddr run' wrote to.")
     folders = sorted(path.parent for path in results.glob(f"*/{MANIFEST}"))
@@ -131,11 +131,11 @@ def find_runs(results: Path) -> list[Path]:
 
 
 def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[float, float] | None:
-    """Return the mean sizes of the training and the test part of a family of splits.
+    """Return the mean sizes of the training and the test set of a family of splits.
 
-    The manifest's ``sizes``, where it has them, are what was drawn. None where neither it nor the
-    data set's card tells, and where all points are trained on: then repeats share no split, and no
-    correction is due.
+    The ``sizes`` in the manifest, if there are any, are the sizes that were drawn. None if neither
+    the manifest nor the card determines them, and if all samples are in the training set: then
+    repeats share no split, and no correction is needed.
     """
     if family == "whole":
         return None

@@ -1,4 +1,4 @@
-"""Which methods are compared: one row per run and method, each with a unique name."""
+"""The methods that are compared: one row per run and method, each with a unique name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PREDEFINED = "predefined"
 
 @dataclass(frozen=True, eq=False)
 class ComparedMethod:
-    """A method of a run at the compared setting, the best of `settings` many."""
+    """A method of a run at the compared setting, the best of `settings` settings."""
 
     place: ComparedRun
     row: Row
@@ -57,7 +57,7 @@ class ComparedMethod:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is compared, and remarks on how it was chosen."""
+    """The compared methods, and remarks on how they were chosen."""
 
     metric: str
     places: tuple[ComparedRun, ...]
@@ -73,7 +73,7 @@ def select(
     classifier: str | None,
     at: Sequence[str],
 ) -> Selection:
-    """Return one row per run and method; an `InputError` says why there is none."""
+    """Return one row per run and method; an `InputError` states why there is none."""
     places = load_compared(runs)
     metric = _metric(metric, places)
     settings = _settings(at, places)
@@ -149,9 +149,9 @@ def _repeated(place: ComparedRun, metric: str, remarks: Remarks) -> pd.DataFrame
 def _one_classifier_setting(
     place: ComparedRun, rows: pd.DataFrame, requested: str | None, remarks: Remarks
 ) -> pd.DataFrame:
-    """Return the rows of one setting of each classifier: that requested, or the spec's first.
+    """Return the rows of one setting of each classifier: the requested one, or the spec's first.
 
-    3-NN with one rule for ties and 3-NN with another are one classifier, not two methods.
+    3-NN with two rules for ties counts as one classifier, not as two methods.
     """
     here = set(rows["classifier_label"])
     items = [item for item in place.run.spec.evaluators if method_name(item.label) in here]
@@ -186,7 +186,7 @@ def _is_called(name: str, requested: str) -> bool:
 
 
 def _settings(at: Sequence[str], places: Sequence[ComparedRun]) -> dict[str, Any]:
-    """Return the columns and values that ``NAME=VALUE`` texts ask for."""
+    """Return the columns and values that ``NAME=VALUE`` texts request."""
     columns = list(dict.fromkeys(str(name) for place in places for name in place.summary.rows))
     parameters = parameter_columns(columns)
     parameters += [name for name in AXES if name in columns]
@@ -202,7 +202,7 @@ def _settings(at: Sequence[str], places: Sequence[ComparedRun]) -> dict[str, Any
 
 
 def _column(name: str, parameters: Sequence[str], places: Sequence[ComparedRun]) -> str:
-    """Return the one parameter that a name means, a swept one where several have it."""
+    """Return the one parameter that a name means; if several match, the one that is swept."""
     meant = [column for column in parameters if name in (column, column.partition(".")[2])]
     if len(meant) > 1:
         swept = {key for place in places for key in place.run.spec.sweep}
@@ -218,10 +218,10 @@ def _column(name: str, parameters: Sequence[str], places: Sequence[ComparedRun])
 def _one_budget(
     place: ComparedRun, rows: pd.DataFrame, settings: Mapping[str, Any], remarks: Remarks
 ) -> pd.DataFrame:
-    """Return the rows of the largest budget of labels and of training points.
+    """Return the rows with the most labels per class and the most training samples.
 
-    A budget is what a run was asked for and no setting of a method, so the score never chooses it;
-    another one is taken where it is asked for.
+    These sizes are not settings of a method, so the score never selects them; another size can be
+    requested.
     """
     for name in AXES:
         if name not in rows or name in settings or rows.empty:
@@ -241,7 +241,7 @@ def _best(
     settings: Mapping[str, Any],
     remarks: Remarks,
 ) -> list[ComparedMethod]:
-    """Return each method at the setting asked for, or else at its best one by its mean."""
+    """Return each method at the requested setting, or else at the setting with the best mean."""
     keys = ["reducer_label", "classifier_label", *([TUNED] if TUNED in rows else [])]
     found = []
     for _, group in rows.groupby(keys, sort=False, dropna=False):
@@ -271,7 +271,7 @@ def _with_value(
 ) -> pd.DataFrame:
     """Return the rows of a method that have a parameter's value.
 
-    A method without the parameter stays as it is; a tuned one has chosen its own.
+    A method without the parameter stays unchanged; a tuned method has selected its own value.
     """
     if group.empty:
         return group
@@ -305,10 +305,11 @@ def _with_value(
 def _named(
     entries: Sequence[ComparedMethod], places: Sequence[ComparedRun]
 ) -> list[ComparedMethod]:
-    """Return the entries under their names.
+    """Return the entries by their names.
 
-    The classifier is named where a run has several. Where runs are called alike, every method has
-    its folder; where all runs have one data set, a method of several runs has its run.
+    The name contains the classifier if a run has several. If runs have the same name, every method
+    has its folder; if all runs are on one data set, a method that occurs in several runs has its
+    run.
     """
     several = any(
         len({entry.row["classifier_label"] for entry in entries if entry.place is place}) > 1
@@ -332,7 +333,7 @@ def _named(
 
 
 def _split_names(texts: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the names that comma-separated texts hold; names may themselves hold commas."""
+    """Return the names in comma-separated texts; a name may itself contain commas."""
     found = []
     for text in texts:
         pieces = [piece.strip() for piece in text.split(",")]
@@ -347,7 +348,7 @@ def _split_names(texts: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _known(requested: str, names: Sequence[str]) -> list[str]:
-    """Return the names that are this one or, where none is, begin with it."""
+    """Return the names that equal this one or, if there are none, start with it."""
     for wanted in (requested.casefold(), method_name(requested).casefold()):
         exact = [name for name in names if name.casefold() == wanted]
         begun = [
@@ -359,7 +360,7 @@ def _known(requested: str, names: Sequence[str]) -> list[str]:
 
 
 def matching(requested: str, names: Sequence[str]) -> list[str]:
-    """Return the methods that a name means: of this whole name, or else that begin with it."""
+    """Return the methods that a name means: those with this name, else those that start with it."""
     found = _known(requested, names)
     if not found:
         hint = did_you_mean(requested, names) or f" There are {'; '.join(names)}."

@@ -1,4 +1,4 @@
-"""From a journal to one row per method, setting and family of splits."""
+"""Turns a journal into one row per method, setting and family of splits."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Item = ReducerSpec | ClassifierSpec | MeasureSpec
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The summary of a run, and for each of its rows the index labels of its trials, by split."""
+    """The summary of a run and, for each of its rows, the index labels of its trials by split."""
 
     run: Run
     rows: pd.DataFrame
@@ -81,7 +81,7 @@ class Summary:
         return {}
 
     def row(self, index: int) -> Row:
-        """Return a row, the same each time: papers ask often for the trials behind one."""
+        """Return a row; cached, because papers often request the trials of the same row."""
         return self._made.setdefault(index, Row(self, index))
 
 
@@ -129,7 +129,7 @@ class Row:
 
     @property
     def failed(self) -> int:
-        """On how many splits it failed."""
+        """The number of splits on which it failed."""
         return int(self["failed"]) if "failed" in self.summary.rows else 0
 
     @property
@@ -139,7 +139,7 @@ class Row:
 
     @property
     def settings(self) -> str:
-        """Its setting, of a tuned one the most frequent choice, and whether labels are shuffled."""
+        """Its setting (if tuned, the most frequent choice), and whether labels are shuffled."""
         chosen = f"{TUNED}: {self[CHOSEN] or 'nothing to choose'}" if self.is_tuned else ""
         shuffled = "shuffled labels" if self.is_shuffled else ""
         return "; ".join(text for text in (self.setting, chosen, shuffled) if text)
@@ -160,7 +160,7 @@ class Row:
 
     @cached_property
     def splits(self) -> tuple[list[str], list[str]]:
-        """The hashes of its splits, and the same with the splits' names before them."""
+        """The hashes of its splits, and the same preceded by the names of the splits."""
         hashes = list(self.trials["split_hash"])
         return hashes, [" ".join(both) for both in zip(self.trials["split"], hashes, strict=True)]
 
@@ -172,15 +172,16 @@ class Row:
 
 
 def best_index(means: pd.Series[Any], metric: str) -> int:
-    """Return the index label of the best mean, the first where several are equal."""
+    """Return the index label of the best mean (ties: the first)."""
     best: Any = means.idxmin() if lower_is_better(metric) else means.idxmax()
     return int(best)
 
 
 def best_over_resplits(rows: pd.DataFrame, metric: str) -> tuple[int, int] | None:
-    """Return the index label of the best mean and among how many settings it is the best.
+    """Return the index label of the best mean, and the number of settings compared.
 
-    The means are those over re-splits if there are any: the minimum over one split favours chance.
+    The means are over re-splits if there are any, because the minimum over a single split favours
+    chance.
     """
     rows = rows.dropna(subset=["mean"])
     over = rows[rows["split"] != "predefined"]
@@ -189,13 +190,13 @@ def best_over_resplits(rows: pd.DataFrame, metric: str) -> tuple[int, int] | Non
 
 
 def swept_columns(run: Run) -> list[str]:
-    """Return what the spec varies: numbers of labels, then the parameters of its sweep."""
+    """Return the axes that the spec varies: numbers of labels, then the parameters of its sweep."""
     varied = [name for name, values in run.spec.axes.items() if len(values) > 1]
     return [LABELS, *varied] if len(run.spec.labels) > 1 else varied
 
 
 def with_tuned_names(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a summary's rows with the reducers of tuned ones called so: ``CCDR, tuned``."""
+    """Return a summary's rows with tuned reducers labelled as tuned. ``CCDR, tuned``."""
     if TUNED not in rows:
         return rows
     named = rows["reducer_label"].where(~rows[TUNED], rows["reducer_label"] + TUNED_SUFFIX)
@@ -205,15 +206,15 @@ def with_tuned_names(rows: pd.DataFrame) -> pd.DataFrame:
 def summarize(run: Run) -> Summary:
     """Summarise a run: a row per method, setting, family of splits and metric.
 
-    Beside the columns that say what a row is stand `n` (trials that have a score), `failed` (in
-    runs with failures alone: trials that did not end well, which classifiers' metrics score as
-    always naming the training part's largest class), `planned`, `mean`, `sd` (n - 1 in the
-    denominator), `low`, `high`, `level`, `interval` (what varies between `low` and `high`),
-    `mean_low` and `mean_high` (the interval of the mean, of level `mean_level`) and
-    `mean_interval` (which correction it has). A predefined split is one value and has no interval.
-    A measure has a row of its own metric alone. Of a run with numbers of labels per class, `labels`
-    has those, and the text ``all``. Of one that tunes, `tuned` says which rows are of settings that
-    were chosen: they have no values, and `chosen` says what was taken most often.
+    In addition to the columns that identify a row, there are `n` (trials with a score), `failed`
+    (only in runs with failures: the trials that failed, whose score is that of the majority-class
+    baseline of the training set), `planned`, `mean`, `sd` (n - 1 in the denominator), `low`,
+    `high`, `level`, `interval` (what varies between `low` and `high`), `mean_low` and `mean_high`
+    (the interval of the mean, of level `mean_level`) and `mean_interval` (its correction). A
+    predefined split is one value and has no interval. A measure only has a row of its own metric.
+    In a run with numbers of labels per class, `labels` has these numbers, and the text ``all``. In
+    a run that tunes, `tuned` marks the rows of tuned settings: their parameter columns are empty,
+    and `chosen` has the setting that was selected most often.
     """
     parameters = parameter_columns(run.trials.columns)
     axes, tuned = (
@@ -293,7 +294,7 @@ def summary_of(folder: Path) -> Summary:
 def _without_chosen_values(
     run: Run, trials: pd.DataFrame, parameters: Sequence[str]
 ) -> pd.DataFrame:
-    """Return trials with a mark of the tuned ones, which lose what each has chosen for itself."""
+    """Return trials with a column that marks tuned ones, whose selected values are removed."""
     trials = trials.assign(**{TUNED: trials[TUNED].notna()})
     keys = ["reducer", "classifier", *parameters]
     for key, group in trials[trials[TUNED]].groupby(keys, dropna=False, sort=False):
@@ -307,7 +308,7 @@ def _without_chosen_values(
 def _chosen_most_often(
     trials: pd.DataFrame, setting: Mapping[str, Any], parameters: Sequence[str]
 ) -> str:
-    """Return the setting that most tuned trials have taken: ``dim = 5, β = 0.1 (12 of 20)``."""
+    """Return the most frequent setting of tuned trials: ``dim = 5, β = 0.1 (12 of 20)``."""
     own = [name for name in parameters if _is_missing(setting[name]) and trials[name].notna().any()]
     if not own:
         return ""
@@ -371,9 +372,9 @@ def _is_missing(value: Any) -> bool:
 
 
 def find_item(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Item] | None:
-    """Return the spec's item that a setting comes from, and its position among its like.
+    """Return the item of the spec that a setting comes from, and its position in its list.
 
-    Of a `tuned` setting, what was chosen says nothing of the item.
+    In a `tuned` setting, the selected values do not identify the item.
     """
     items: Sequence[Item] = run.spec.reducers if piece == "reducer" else run.spec.evaluators
     found = [
@@ -391,7 +392,7 @@ def find_item(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, It
 
 
 def _fixed(run: Run, item: Item, *, is_tuned: bool) -> dict[str, Sequence[Any]]:
-    """Return the values that an item's trials may have of what the spec doesn't sweep."""
+    """Return the values that an item's trials may have for parameters that are not swept."""
     values: dict[str, Sequence[Any]] = {name: [value] for name, value in item.params.items()}
     if isinstance(item, ReducerSpec):
         values["mode"] = [item.mode]
@@ -417,7 +418,7 @@ def _item_of(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Ite
 
 
 def same_value(found: Any, wanted: Any) -> bool:
-    """Compare a value read from a table with one from YAML: 4.0 is 4, a gap is null."""
+    """Compare a value from a table with one from YAML: 4.0 equals 4, an empty cell equals null."""
     if _is_missing(wanted) or _is_missing(found):
         return _is_missing(wanted) and _is_missing(found)
     if isinstance(wanted, bool) or isinstance(found, bool | np.bool_):

@@ -1,4 +1,4 @@
-"""Two methods on the same splits: their differences, and the interval of a mean difference."""
+"""Two methods on the same splits: their differences, and the interval of the mean difference."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def paired(first: Row, second: Row) -> PairedDifferences:
-    """Return first minus second, split by split; an `InputError` if the splits are not the same.
+    """Return first minus second, split by split; an `InputError` if the splits differ.
 
-    Where one was run on more splits, the others' are what both have.
+    If one method was run on more splits, only the common splits are used.
     """
     # One hash may stand for several repeats, which differ in the methods' own randomness: of all
     # points there is but one split, and of few groups there are few.
@@ -53,7 +53,7 @@ def paired(first: Row, second: Row) -> PairedDifferences:
 def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
     """Return the interval of the mean of first minus second, of several pairs averaged by split.
 
-    None with fewer than two splits, or where the sizes of their parts are not known; an
+    None with fewer than two splits, or if the sizes of the training and test sets are unknown; an
     `InputError` if the rows were not all run on the same splits.
     """
     found = [paired(first, second) for first, second in pairs]
@@ -82,10 +82,10 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
 def meetings(
     first: Sequence[ComparedMethod], second: Sequence[ComparedMethod]
 ) -> dict[str, list[tuple[ComparedMethod, ComparedMethod]]]:
-    """Return by data set the rows in which two methods met on the same splits.
+    """Return, by data set, the rows in which two methods share splits.
 
-    They are of a run that has both; if none has, of runs that prepare the data in the same way; if
-    none do, of any.
+    They come from a run that has both methods; otherwise from runs with the same preprocessing;
+    otherwise from any runs.
     """
     found = {}
     for dataset in dict.fromkeys(entry.place.dataset for entry in first):

@@ -1,1 +1,1 @@
-"""What every floor may import: errors, the lazy registry, parameter checks, shipped files."""
+"""Modules that every layer may import: errors, the lazy registry, checks, shipped files."""

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, what is no file, and what is said of either."""
+"""Files that are written completely or not at all, and the checks and errors around them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LONGEST_NAME = 200
 
 @contextmanager
 def atomic_open(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
-    """Give a binary file that appears at `path`, complete, if the block ends without an error.
+    """Yield a binary file that appears at `path`, complete, if the block ends without an error.
 
-    Whoever reads at `path` meanwhile sees the old file or the new one, never a part; a `durable`
-    file also survives a power cut from then on. What a killed process left aside is removed by the
-    next write to `path`, once it is too old for another process to be writing it still.
+    Until then, readers of `path` see the old file, never an incomplete one; a `durable` file also
+    survives a power cut from then on. A temporary file that a killed process left is removed by the
+    next write to `path`, once it is so old that no other process can still be writing it.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -47,13 +47,13 @@ def atomic_open(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
 
 
 def atomic_write(path: Path, content: str | bytes) -> None:
-    """Write a whole file, durably; after an error, what was there before is still there."""
+    """Write a whole file durably; after an error, the old file is unchanged."""
     with atomic_open(path, durable=True) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
 def is_inside(name: str) -> bool:
-    """Return whether a path stays below the folder that it is joined to, on any system.
+    """Return whether a path, on any system, stays below the folder that it is joined to.
 
     >>> is_inside("a/b.csv"), is_inside("../b.csv"), is_inside("C:b.csv")
     (True, False, False)
@@ -63,7 +63,7 @@ def is_inside(name: str) -> bool:
 
 
 def is_one_name(name: str) -> bool:
-    """Return whether a text can be the name of one file or folder, on any system.
+    """Return whether a text can be the name of a single file or folder on any system.
 
     >>> is_one_name("lda on iris"), is_one_name("a/b"), is_one_name("..")
     (True, False, False)
@@ -73,7 +73,7 @@ def is_one_name(name: str) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Force a folder's entries to disk, so that a new or renamed file survives a power cut."""
+    """Sync a folder to disk, so that a new or renamed file survives a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -82,27 +82,27 @@ def sync_folder(folder: Path) -> None:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what has no end or may never begin: a device, a pipe; what is not there may be."""
+    """Reject a device or a pipe, which may never end; a missing file is accepted."""
     if path.exists() and not path.is_file():
         kind = "a folder" if path.is_dir() else "a device or a pipe"
         raise InputError(f"{path} is no file that can be read, but {kind}; name a file.")
 
 
 def require_folder_of(path: Path) -> None:
-    """Refuse a file that has no folder to be in."""
+    """Reject a file whose folder does not exist."""
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}; make it, or name another.")
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse to write into what leads elsewhere, as in a results folder of someone else."""
+    """Reject a link, which may lead outside, as in a results folder of someone else."""
     if path.is_symlink():
         raise InputError(f"{path} is a link to another place, where nothing is written: remove it.")
 
 
 @contextmanager
 def clear_messages(path: Path) -> Iterator[None]:
-    """Turn an operating system's refusal (full disk, read-only folder) into an `InputError`."""
+    """Turn an error of the operating system (full disk, read-only folder) into an `InputError`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a transformer's methods return, whichever library it follows."""
+"""What the methods of a transformer return, for every library's conventions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ddr_cli.core.errors import InputError
 
 
 def embedding_of(returned: Any) -> Any:
-    """Return the embedding: of a tuple, such as scikit-learn's PLS classes return, the first."""
+    """Return the embedding: if it is a tuple, as in scikit-learn's PLS classes, its first array."""
     return returned[0] if isinstance(returned, tuple) and returned else returned
 
 
 def fit_transform(reducer: Any, X: Any, y: Any, **more: Any) -> Any:
-    """Return the embedding of the training set, by `fit` and `transform` if it has no other way."""
+    """Return the embedding of the training set, by `fit` and `transform` if needed."""
     if hasattr(reducer, "fit_transform"):
         return embedding_of(reducer.fit_transform(X, y, **more))
     return transform(reducer.fit(X, y, **more), X)

@@ -15,15 +15,15 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud8
 
 
 def printable(text: str) -> str:
-    """Return a text without what would command a terminal or turn its letters around."""
+    """Return a text without characters that control a terminal or reverse the text direction."""
     return _UNSEEN.sub("\ufffd", text)
 
 
 class DdrError(Exception):
     """An error whose message is written for the user.
 
-    The command line prints the message without a traceback and exits with
-    `exit_code`; a message says what is wrong and what to do next.
+    The command line prints the message without a traceback and exits with `exit_code`; a message
+    states the problem and the next step.
     """
 
     exit_code = EXIT_FAILED
@@ -36,9 +36,9 @@ class InputError(DdrError):
 
 
 class DataUnavailableError(DdrError):
-    """A data set is in no mirror and no cache, and can't be downloaded.
+    """A data set is in no mirror and not in the cache, and can't be downloaded.
 
-    `short` says so in a line, for who is told of several and has the advice once.
+    `short` is a one-line version, for a list of several data sets whose advice is printed once.
     """
 
     exit_code = 3
@@ -49,7 +49,7 @@ class DataUnavailableError(DdrError):
 
 
 def shortage(error: BaseException) -> str | None:
-    """Return what to do if the system refused memory or files, in an error or one behind it."""
+    """Return what to do if the system refused memory or files, for an error or its cause."""
     cause: BaseException | None = error
     while cause is not None:
         number = cause.errno if isinstance(cause, OSError) else None
@@ -71,7 +71,7 @@ def shortage(error: BaseException) -> str | None:
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that `word` was most likely meant to be, if any is near."""
+    """Return the choice that is most similar to `word`, if any is similar."""
     by_folded = {choice.casefold(): choice for choice in choices}
     folded = word.casefold()
     for found in difflib.get_close_matches(folded, by_folded, n=3, cutoff=0.6):
@@ -84,6 +84,6 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """Return `` Did you mean 'x'?`` or, when nothing is near, an empty string."""
+    """Return `` Did you mean 'x'?`` or, if nothing is similar, an empty string."""
     match = nearest(word, choices)
     return f" Did you mean '{match}'?" if match else ""

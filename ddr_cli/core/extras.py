@@ -21,7 +21,7 @@ _needed = ContextVar("_needed", default=True)
 
 
 def load_library(distribution: str) -> Any:
-    """Import the module of a distribution; ImportError says how to install it."""
+    """Import the module of a distribution; the ImportError states how to install it."""
     module, _ = _LIBRARIES[distribution]
     try:
         return import_module(module)
@@ -32,7 +32,7 @@ def load_library(distribution: str) -> Any:
 
 @contextmanager
 def nothing_fitted() -> Iterator[None]:
-    """Count no library as missing within the block: a plan needs none."""
+    """Treat all libraries as installed within the block, because a plan needs none."""
     before = _needed.set(False)
     try:
         yield
@@ -41,7 +41,7 @@ def nothing_fitted() -> Iterator[None]:
 
 
 def missing_library(distribution: str) -> str:
-    """Return how to install a distribution, or an empty text if it is installed."""
+    """Return how to install a distribution, or an empty string if it is installed."""
     if not _needed.get():
         return ""
     try:

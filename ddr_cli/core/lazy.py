@@ -1,4 +1,4 @@
-"""What is imported when it is asked for, or not: names of our packages, modules of others."""
+"""Imports on demand: names of our packages, and modules of others."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from typing import Any
 def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the ``__getattr__`` and ``__dir__`` of a package that imports names on first use.
 
-    The package imports them under ``if TYPE_CHECKING:`` in its `file`, which is read here, so that
-    each is listed once. No name may be a module's: importing that module would replace the name.
+    The package imports these names under ``if TYPE_CHECKING:`` in its `file`, which this function
+    reads, so that each name is listed once. A name must differ from all module names, because
+    importing such a module would replace it.
     """
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     blocks = [node.body for node in tree.body if isinstance(node, ast.If)]
@@ -39,18 +40,19 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
 
 
 def load_when_used(*modules: str) -> None:
-    """Have modules loaded when something of them is first used, not where they are imported.
+    """Load modules when one of their names is first used, not when they are imported.
 
-    For a program's start: other packages import at once what only some of their functions need.
+    This speeds up the start of a program: other packages import libraries that only some of their
+    functions need.
     """
     sys.meta_path.insert(0, _Deferring(modules))
 
 
 @contextmanager
 def as_if_missing(module: str) -> Iterator[None]:
-    """Have imports of a module fail within the block, unless it is loaded already.
+    """Make imports of a module fail within the block, unless it is already loaded.
 
-    For what other packages import where it is there and do without where it is not.
+    This is for libraries that other packages import only if they are installed.
     """
     if module in sys.modules:
         yield

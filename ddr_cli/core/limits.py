@@ -1,4 +1,4 @@
-"""A limit on how long this program waits, and the system's limits on its processes."""
+"""A time limit for a block, and the system's limits on processes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _OPEN_FILES, _OPEN_FILES_PER_WORKER = 24, 2
 
 
 class TookTooLongError(Exception):
-    """A block took longer than it may."""
+    """A block took longer than its limit."""
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise a `TookTooLongError` in the block when it takes longer.
+    """Raise a `TookTooLongError` in the block after this many seconds.
 
     Only the main thread can be interrupted, and not on Windows; elsewhere there is no limit.
     """
@@ -43,7 +43,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def require_workers(jobs: int) -> None:
-    """Refuse to start so many worker processes where the system has no room for them."""
+    """Raise an error if the system has no resources for this many worker processes."""
     if sys.platform == "win32":
         return
     import resource

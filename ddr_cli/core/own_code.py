@@ -3,11 +3,11 @@
 A spec names a class ``./mine.py:MyMethod`` or ``package.module:Class``. Loading it runs its code
 with all the user's rights, so code that did not come with this program is loaded only if the user
 trusts it (see `trust`). The scikit-learn classes of `ddr_cli.core.sklearn_names` need no trust. A
-worker process may load what the process that started it was allowed to.
+worker process may load what its parent process may load.
 
-A class of a notebook, or an object that a spec can't hold, is called ``python:MyMethod``; worker
-processes get a copy. What tells one version of it from another is a hash of its source, with the
-functions, classes and values of the notebook that it uses, or the `version` that it states.
+A class of a notebook, or an object that a spec can't express, is called ``python:MyMethod``; worker
+processes get a copy. Its versions are distinguished by a hash of its source, including the
+functions, classes and values of the notebook that it uses, or by its attribute `version`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _offered: dict[str, tuple[Any, str]] = {}
 
 
 class UntrustedCodeError(InputError):
-    """A piece is named by code that nobody has said may be run; `source` tells its text."""
+    """A component is named by code that the user has not trusted; `source` identifies the code."""
 
     def __init__(self, message: str, source: str) -> None:
         super().__init__(message)
@@ -53,12 +53,12 @@ class UntrustedCodeError(InputError):
 
 
 def is_code(name: str) -> bool:
-    """Tell whether a piece is named by its code and not by what it is called in a registry."""
+    """Return whether a component is named by its code and not by its name in a registry."""
     return ":" in name
 
 
 def located(name: str, base: Path | None) -> str:
-    """Return a piece's name with its file's whole path, which the spec gives relative to itself."""
+    """Return a component's name with the absolute path of its file; specs have relative paths."""
     place, _, attribute = name.rpartition(":")
     if not place.endswith(".py"):
         return name
@@ -66,7 +66,7 @@ def located(name: str, base: Path | None) -> str:
 
 
 def shown(name: str) -> str:
-    """Return a piece's name without the folder that its file is in.
+    """Return a component's name without the folder of its file.
 
     >>> shown("/home/me/mine.py:MyMethod"), shown("sklearn.svm:SVC"), shown("lda")
     ('./mine.py:MyMethod', 'sklearn.svm:SVC', 'lda')
@@ -76,12 +76,12 @@ def shown(name: str) -> str:
 
 
 def class_name(name: str) -> str:
-    """Return what a piece is called in a label: its class if it is named by its code."""
+    """Return the label of a component: the name of its class if it is named by its code."""
     return name.rpartition(":")[2]
 
 
 def source_of(name: str) -> str:
-    """Return what changes when a piece's code does: its file's hash, or its package's version."""
+    """Return a text that changes with a component's code: a hash, or its package's version."""
     place, _, attribute = name.rpartition(":")
     if place == GIVEN:
         return _given(attribute)[1]
@@ -95,9 +95,10 @@ def source_of(name: str) -> str:
 
 
 def load_code(name: str) -> Any:
-    """Import the piece that is named by its code; an `InputError` says why it can't be.
+    """Import a component that is named by its code; an `InputError` states why this failed.
 
-    Whoever asks, a stranger's result folder too, it is only done with the user's word.
+    This always requires the user's trust, also when the name comes from someone else's result
+    folder.
     """
     require_trust(name)
     place, _, attribute = name.rpartition(":")
@@ -126,7 +127,7 @@ def load_code(name: str) -> Any:
 
 
 def require_trust(name: str) -> None:
-    """Raise UntrustedCodeError if nobody has said that this piece's code may be run."""
+    """Raise UntrustedCodeError if the user has not trusted this component's code."""
     if is_listed(name) or name.partition(":")[0] == GIVEN or is_trusted(source := source_of(name)):
         return
     what = (
@@ -142,12 +143,12 @@ def require_trust(name: str) -> None:
 
 
 def is_trusted(source: str) -> bool:
-    """Return whether the user trusts this source, or everything."""
+    """Return whether the user trusts this source, or all code."""
     return "*" in _trusted or source in _trusted or source in _remembered()
 
 
 def trust(source: str = "*", *, remember: bool = False) -> None:
-    """Let code be loaded: that of a source, or of all that specs name in this process."""
+    """Trust a source, or all code that specs name in this process."""
     _trusted.add(source)
     if remember:
         path = _memory()
@@ -225,7 +226,7 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def _told(error: BaseException, place: str) -> str:
-    """Return an error with the line of the user's own file that it came from."""
+    """Return an error with the line of the user's own file that raised it."""
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {error.msg}"
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == place]
@@ -250,7 +251,7 @@ def _distributions() -> dict[str, list[str]]:
 
 
 def copies_of(original: Any) -> Callable[[], Any]:
-    """Return what makes copies of an object whose parameters a spec can't hold: a pipeline, say."""
+    """Return a factory of copies of an object with parameters that a spec can't express."""
 
     def make() -> Any:
         return copy.deepcopy(original)
@@ -278,7 +279,7 @@ def offer(factory: Any, source: str) -> str:
 
 @contextmanager
 def offering() -> Iterator[Callable[[], None]]:
-    """Forget in the end what is offered in the block; what it is given sends it to new processes.
+    """Forget at the end of the block the components passed in it; new processes receive them.
 
     They read a file that an environment variable names.
     """
@@ -306,7 +307,7 @@ def offering() -> Iterator[Callable[[], None]]:
 
 
 def _given(name: str) -> tuple[Any, str]:
-    """Return the piece of a name, and its hash."""
+    """Return the component with this name, and its hash."""
     everything = _offered if name in _offered else _from_parent()
     if name not in everything:
         raise InputError(
@@ -341,7 +342,7 @@ def importable_name(piece: type) -> str | None:
 
 
 def _is_on_path(module: str) -> bool:
-    """Tell whether another process can import a module of this one."""
+    """Return whether another process can import a module of this one."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if module == "__main__" or file is None:
         return False

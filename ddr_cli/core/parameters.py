@@ -1,14 +1,13 @@
-"""The parameters of an estimator, read off its `__init__` and checked against its annotations.
+"""The parameters of an estimator, read from its `__init__` and checked against its annotations.
 
-One place states a parameter's type, range and default: the signature. Specs
-are validated against it before anything runs, `fit` checks the same, and
-`ddr describe` prints it::
+The signature is the only place that states a parameter's type, range and default. Specs are
+validated against it before a run, `fit` makes the same checks, and `ddr describe` prints it::
 
     def __init__(self, n_components: Annotated[int, Ge(1)] = 2): ...
 
 or, in a dataclass, a field ``n_components: Annotated[int, Ge(1)] = 2``.
 
-Estimators without annotations (third parties') have their names checked only.
+For estimators without annotations (third-party ones), only the names are checked.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 def parameter_model(factory: Callable[..., Any]) -> type[BaseModel]:
     """Return a pydantic model of the parameters of a class or function.
 
-    Each has its default; unknown names and wrong types are errors, and text is never taken for a
-    number.
+    Each parameter has its default; unknown names and wrong types are errors, and text is never
+    converted to a number.
     """
     target: Callable[..., Any] = (
         inspect.getattr_static(factory, "__init__") if inspect.isclass(factory) else factory
@@ -57,9 +56,10 @@ def parameter_model(factory: Callable[..., Any]) -> type[BaseModel]:
 def undeclared_texts(factory: Callable[..., Any], name: str, value: Any) -> list[str]:
     """Return the texts in a parameter's value that its class does not declare as choices.
 
-    Such a text may be the path of a file, or what a library evaluates. A class declares choices in
-    the annotation of its `__init__`, or in scikit-learn's `_parameter_constraints`. Keys of a
-    mapping are names, and its class's default is its own.
+    Such a text may be the path of a file, or an expression that a library evaluates. A class
+    declares choices in the annotation of its `__init__`, or in scikit-learn's
+    `_parameter_constraints`. The keys of a mapping are names, and the default of a class is
+    accepted.
     """
     field = parameter_model(factory).model_fields[name]
     if isinstance(value, str) and value == field.default:

@@ -1,4 +1,4 @@
-"""Where each value of a document was written, and what is wrong there."""
+"""The position of each value in a document, and the problems found there."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _LONGEST_TEXT = 60
 class Place:
     """A line and column of a file, or an option of the command line.
 
-    Places sort by `order`: those of the file, ``(0, line, column)``, then the options as given,
-    ``(1, index, 0)``. The text is what a message shows: ``x.yaml:3:12`` or ``--set split.seed=x``.
+    Positions are sorted by `order`: those of the file, ``(0, line, column)``, then the options as
+    given, ``(1, index, 0)``. The text is what a message shows: ``x.yaml:3:12`` or ``--set
+    split.seed=x``.
     """
 
     order: tuple[int, int, int]
@@ -28,7 +29,7 @@ class Place:
 
     @classmethod
     def in_option(cls, index: int, text: str) -> Place:
-        """Return the place that is the command line's option number `index`."""
+        """Return the position of the command line's option number `index`."""
         return cls((1, index, 0), text)
 
     @property
@@ -39,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One sentence on what is wrong with the setting `key` (empty: with the file) at a place."""
+    """One sentence on a problem with the setting `key` (empty: with the file) at a position."""
 
     place: Place
     key: str
@@ -50,7 +51,7 @@ class Problem:
 
 
 class DocumentError(InputError):
-    """A document that is wrong: every problem once, on its own line, in order of place."""
+    """A document with problems: each problem once, on its own line, sorted by position."""
 
     def __init__(self, problems: Iterable[Problem], source: str) -> None:
         self.problems = sorted(set(problems))[:MOST_PROBLEMS]
@@ -61,7 +62,7 @@ class DocumentError(InputError):
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a path's keys with dots between them.
+    """Return the keys of a path joined by dots.
 
     >>> dotted(("files", 0, "path")), dotted(())
     ('files.path', '')
@@ -71,10 +72,10 @@ def dotted(path: KeyPath) -> str:
 
 @dataclass
 class Document:
-    """The values of a YAML document, and where the key and the value of each path stand.
+    """The values of a YAML document, and the positions of the key and the value of each path.
 
-    `source` is the file's name in messages and `name` says what they call the value at a path.
-    `problems` are those that don't keep the rest from being read, such as repeated keys.
+    `source` is the file's name in messages, and `name` returns how messages call the value at a
+    path. `problems` are those that do not prevent reading the rest, such as repeated keys.
     """
 
     source: str
@@ -84,9 +85,9 @@ class Document:
     name: Callable[[KeyPath], str] = dotted
 
     def place(self, path: KeyPath, *, key: bool = False) -> Place:
-        """Return where the value (or the key) at `path` stands.
+        """Return the position of the value (or the key) at `path`.
 
-        What is not in the document stands where the mapping does that it should be in.
+        If it is not in the document, return the position of the mapping that should contain it.
         """
         if path in self.places:
             return self.places[path][0 if key else 1]
@@ -97,7 +98,7 @@ class Document:
         return Problem(self.place(path, key=key), self.name(path), message)
 
     def put(self, path: KeyPath, value: Any, place: Place) -> None:
-        """Set the value at `path`, whose parent must be there, as if it stood at `place`."""
+        """Set the value at `path`, whose parent must exist, as if it had the position `place`."""
         self.remove(path)
         self._parent(path)[path[-1]] = value
         self.places[path] = (place, place)
@@ -109,7 +110,7 @@ class Document:
         self.places[(*path, "name")] = (key, place)
 
     def remove(self, path: KeyPath) -> None:
-        """Take the value at `path` and its places away, if it is there."""
+        """Remove the value at `path` and its positions, if it exists."""
         self._parent(path).pop(path[-1], None)
         for known in [known for known in self.places if known[: len(path)] == path]:
             del self.places[known]
@@ -122,13 +123,13 @@ class Document:
 
 
 def as_clause(error: Exception) -> str:
-    """Return an error's sentence as it stands after a colon."""
+    """Return an error's message as a clause after a colon."""
     text = str(error)
     return text[:1].lower() + text[1:]
 
 
 def value_text(value: object) -> str:
-    """Return a value as a sentence names it, as YAML would write it and never long.
+    """Return a value as shown in a message: as YAML would write it, and short.
 
     >>> value_text(-1), value_text("heat"), value_text(True), value_text([1, 2]), value_text(None)
     ('-1', "'heat'", 'true', 'a list', 'empty')

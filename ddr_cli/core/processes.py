@@ -1,4 +1,4 @@
-"""How processes of this program start, and that they end with the one that started them.
+"""How processes of this program start, and how they end when their parent ends.
 
 This module is imported in a new process before NumPy is, and must not import it.
 """
@@ -58,7 +58,7 @@ class Context(_BaseContext):
 
 
 def copy_a_loaded_process() -> None:
-    """Let processes be copies of one that has loaded what jobs need."""
+    """Make new processes forks of one that has already loaded the libraries for jobs."""
     if sys.platform == "linux":
         # The jobs need the modules that planning has loaded.
         components = [name for name in sys.modules if name.startswith(_COMPONENTS)]
@@ -70,7 +70,7 @@ def copy_a_loaded_process() -> None:
 
 @contextmanager
 def may_have_children() -> Iterator[None]:
-    """Let a daemonic process start others, which multiprocessing forbids, in the block."""
+    """Allow a daemonic process to start others within the block, which multiprocessing forbids."""
     config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     before = config.get("daemon")
     config["daemon"] = False
@@ -81,7 +81,7 @@ def may_have_children() -> Iterator[None]:
 
 
 def _end_fork_server() -> None:
-    """Wait for the process whose copies the workers are, so that `time` counts their CPU time."""
+    """Wait for the process that the workers are forks of, so that `time` counts their CPU time."""
     # Ctrl-C has ended the program already; a second one must not end in a traceback here.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     server: Any = getattr(forkserver, "_forkserver", None)  # has no public name
@@ -112,7 +112,7 @@ def end_with_parent() -> None:
 
 
 def how_it_ended(code: int | None) -> str:
-    """Return how a process with this exit code ended; it is minus the signal that killed it."""
+    """Return how a process with this exit code ended (minus the signal if it was killed)."""
     if code is None or code >= 0:
         return f"ended itself with exit code {code}"
     try:

@@ -1,6 +1,6 @@
-"""What specs and cards can name: components of `ddr` and of other packages, shipped files.
+"""The components that specs and cards can name, from `ddr` and other packages, and shipped files.
 
-A component of `ddr` is a class or function under ``@registered``; other packages offer theirs by
+A component of `ddr` is a class or function under ``@registered``; other packages register theirs by
 entry points. Listing the names imports none of them, so `ddr list` and shell completion stay fast.
 """
 
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 def shipped(folder: str) -> Path:
     """Return the folder of shipped files: ``"configs"``, ``"suites"`` or ``"datasets"``.
 
-    In a checkout it is at the top, in a wheel inside the package.
+    In a checkout it is at the top level, in a wheel inside the package.
     """
     installed = _PACKAGE / f"_{folder}"
     return installed if installed.is_dir() else _PACKAGE.parent / folder
@@ -40,7 +40,7 @@ def shipped_yaml(folder: str) -> dict[str, Path]:
 
 
 def spec_word(name: str) -> str:
-    """Return what `ddr run` takes for the spec of a result folder: a shipped name, or a path."""
+    """Return how `ddr run` names the spec of a result folder: a shipped name, or a path."""
     return name if name in shipped_yaml("configs") else f"{name}.yaml"
 
 
@@ -54,8 +54,8 @@ def paper_files() -> dict[str, Path]:
 class Entry:
     """One component: its name in specs, ``"package.module:attribute"``, a line for `ddr list`.
 
-    `origin` is the distribution, or the user's file, that provides it. The others are those of
-    `registered`.
+    `origin` is the distribution, or the user's file, that provides it. The other fields are those
+    of `registered`.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """What changes when the code of a piece that is not ours does; empty for ours."""
+        """Return a text that changes with the code of a foreign component; empty for ours."""
         if is_code(self.name):
             return source_of(self.name)
         try:
@@ -79,7 +79,7 @@ class Entry:
             return self.origin
 
     def load(self) -> Any:
-        """Import the piece; InputError says why it can't be."""
+        """Import the component; InputError states why it can't be imported."""
         if is_code(self.name):
             return load_component(self.name)
         module, _, attribute = self.target.partition(":")
@@ -96,9 +96,10 @@ class Entry:
 
 
 def load_component(name: str) -> Any:
-    """Return the class that is named by its code, or the stand-in of a class of foreign code.
+    """Return the class that is named by its code or, for foreign code, its stand-in.
 
-    Raises InputError if it cannot be imported or, as UntrustedCodeError, if nobody trusts it.
+    Raises InputError if it cannot be imported or, as UntrustedCodeError, if the user has not
+    trusted it.
     """
     require_trust(name)
     return _stand_in(name, source_of(name)) if is_foreign(name) else load_code(name)
@@ -121,10 +122,10 @@ def registered(
     version: int = 1,  # noqa: ARG001
     scale: Mapping[str, Any] | None = None,  # noqa: ARG001
 ) -> Callable[[_T], _T]:
-    """Register the class or function below it, which stays as it is.
+    """Register the class or function below it, which is not changed.
 
-    The registries read this call in the text of the file, which they do not import: it stands
-    directly above the class, and its arguments are literals.
+    The registries read this call from the text of the file without importing it, so it must be
+    directly above the class, and its arguments must be literals.
 
     Parameters
     ----------
@@ -138,7 +139,8 @@ def registered(
         The usual spelling, for tables and figures (default: the name, with blanks).
     look : tuple of two str, optional
         Its colour (a name in `ddr_cli.figures.style`) and matplotlib's marker, the same in every
-        figure. No other of its kind has both. (Default: those that a figure has left.)
+        figure. No other component of this kind has the same pair. (Default: those that a figure has
+        left.)
     endings : tuple of str, optional
         The endings of the files that a format reads, such as ``".npz"``.
     version : int, optional
@@ -152,7 +154,7 @@ def registered(
 
 @cache
 def _components(package: str) -> dict[str, list[Entry]]:
-    """Return the registered components in the files of a package, by kind, imported by none."""
+    """Return the registered components in the files of a package, by kind, without imports."""
     found: dict[str, list[Entry]] = {}
     folder = _PACKAGE.parent.joinpath(*package.split("."))
     for path in sorted(folder.rglob("*.py")):
@@ -172,7 +174,7 @@ def components(kind: str, package: str) -> Iterator[Entry]:
 
 
 class Registry:
-    """Named components of one kind, and those that other packages offer in an entry-point group.
+    """Named components of one kind, and those that other packages register in an entry-point group.
 
     `kind` is what messages call a component, and `listed_as` what `ddr list` calls them (by
     default its plural). The classes of other packages run in sealed processes if it `is_sealed`.
@@ -220,9 +222,9 @@ class Registry:
         return list(self._entries.values())
 
     def get(self, name: str) -> Entry:
-        """Return the entry called `name`; InputError, if there is none, names the nearest.
+        """Return the entry called `name`; otherwise the InputError suggests a similar name.
 
-        A name with a colon is that of code: ``package.module:Class``, ``/path/to/file.py:Class``.
+        A name with a colon names code: ``package.module:Class``, ``/path/to/file.py:Class``.
         """
         if is_code(name):
             return Entry(name, name, "", shown(name).partition(":")[0])
@@ -235,7 +237,7 @@ class Registry:
             ) from None
 
     def load(self, name: str) -> Any:
-        """Return the piece called `name`, or the stand-in of a class of foreign code."""
+        """Return the component called `name` or, for foreign code, its stand-in."""
         entry = self.get(name)
         is_offered = self._is_sealed and entry.origin != "ddr" and not is_code(name)
         if is_offered and is_foreign(entry.target):
@@ -243,6 +245,6 @@ class Registry:
         return entry.load()
 
     def is_foreign(self, name: str) -> bool:
-        """Return whether a piece's code did not come with `ddr` or scikit-learn."""
+        """Return whether a component's code comes neither with `ddr` nor with scikit-learn."""
         entry = self.get(name)
         return is_foreign(name) if is_code(name) else entry.origin != "ddr"

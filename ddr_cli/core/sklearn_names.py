@@ -1,8 +1,8 @@
 """The scikit-learn classes that a document may name without ``--trust``, by module.
 
 They fit arrays and touch no file, as long as their parameters are plain (see
-`ddr_cli.core.parameters.undeclared_texts`). Left out are those that take other estimators,
-functions, texts or file names, such as pipelines, searches and vectorizers.
+`ddr_cli.core.parameters.undeclared_texts`). Classes that take other estimators, functions, texts or
+file names, such as pipelines, searches and vectorizers, are not listed.
 """
 
 from __future__ import annotations
@@ -59,5 +59,5 @@ def is_listed(name: str) -> bool:
 
 
 def is_of_sklearn(name: str) -> bool:
-    """Return whether a component is named by its place in scikit-learn."""
+    """Return whether a component is named by its module in scikit-learn."""
     return name.partition(":")[0].partition(".")[0] == "sklearn"

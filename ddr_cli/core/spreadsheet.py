@@ -1,4 +1,4 @@
-"""Texts of CSV files that people open in a spreadsheet, which runs a cell that begins a formula."""
+"""Texts in CSV files that a spreadsheet would run as formulas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBERS = re.compile(rf"{_ONE}(?: to {_ONE})?", re.IGNORECASE)
 
 
 def as_cell(value: _T) -> _T | str:
-    """Return a value as a cell: behind an apostrophe if it is a text that begins a formula.
+    """Return a value as a cell, with an apostrophe before a text that starts a formula.
 
     >>> as_cell("=1+1"), as_cell("-2 to 3"), as_cell(-2)
     ("'=1+1", '-2 to 3', -2)
@@ -27,7 +27,7 @@ def as_cell(value: _T) -> _T | str:
 
 
 def from_cell(text: str) -> str:
-    """Return the text that `as_cell` made a cell of."""
+    """Return the text from which `as_cell` made a cell."""
     return text[1:] if text.startswith("'") and _begins_formula(text[1:]) else text
 
 

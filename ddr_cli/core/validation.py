@@ -1,4 +1,4 @@
-"""Documents checked against pydantic models: every problem at once, in a sentence, at its place."""
+"""Documents checked against pydantic models; every problem is a sentence with its position."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _LENGTHS: Mapping[str, str] = {
 
 
 class Frozen(BaseModel):
-    """A record that takes no unknown key and never changes."""
+    """An immutable record that accepts no unknown key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -63,7 +63,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def validated(document: Document, model: type[Model], owner: str, context: object = None) -> Model:
-    """Return what a document, in a sentence an `owner` such as "a card", holds as a model.
+    """Return the content of a document as a model; `owner` names the document, such as "a card".
 
     Raises DocumentError with every problem of the document. The model's validators see `context`.
     """
@@ -87,20 +87,20 @@ def validated(document: Document, model: type[Model], owner: str, context: objec
 
 
 def not_a_mapping(document: Document, keys: Iterable[str]) -> DocumentError:
-    """Return the error of a document that does not hold keys and values."""
+    """Return the error of a document that is not a mapping."""
     what = "is empty" if document.data is None else f"holds {value_text(document.data)}"
     message = f"expected a mapping with the keys {', '.join(keys)}; the file {what}."
     return DocumentError([document.problem((), message)], document.source)
 
 
 def problem_at(path: KeyPath, message: str, *, key: bool = False) -> InitErrorDetails:
-    """Return a problem with the value (or the key) at a path below what is being validated."""
+    """Return a problem with the value (or the key) at a path below the validated value."""
     problem = PydanticCustomError("wrong_key" if key else "wrong", "{text}", {"text": message})
     return InitErrorDetails(type=problem, loc=path, input=None)
 
 
 def error_at(path: KeyPath, message: str) -> ValidationError:
-    """Return the error, to raise in a validator, of one problem with the value at a path."""
+    """Return the error, to raise in a validator, for one problem with the value at a path."""
     return ValidationError.from_exception_data("", [problem_at(path, message)])
 
 
@@ -112,7 +112,7 @@ def refuse(problems: Iterable[InitErrorDetails]) -> None:
 
 @contextmanager
 def as_problem() -> Iterator[None]:
-    """Have an error in the block, in a validator, be the problem of the value it validates."""
+    """Turn an error in the block, inside a validator, into a problem of the validated value."""
     try:
         yield
     except DocumentError as error:
@@ -124,13 +124,13 @@ def as_problem() -> Iterator[None]:
 def field_problems(
     error: ValidationError, owner: str, known: Iterable[str]
 ) -> Iterator[tuple[KeyPath, str, bool]]:
-    """Yield the field of each problem of a flat model, a sentence, and whether its key is wrong."""
+    """Yield the field of each problem of a flat model, a sentence, and whether the key is wrong."""
     for field, details in _grouped((detail["loc"][:1], detail) for detail in error.errors()):
         yield _problem(field, details, owner, known)
 
 
 def unknown_key(key: str, owner: str, known: Iterable[str]) -> str:
-    """Say that `owner` takes no `key`, and which it takes.
+    """Return a sentence that `owner` has no `key`, and the keys that it has.
 
     >>> unknown_key("betta", "ccdr", ["n_components", "beta"])
     "ccdr has no 'betta'. Did you mean 'beta'?"
@@ -147,7 +147,7 @@ def unknown_key(key: str, owner: str, known: Iterable[str]) -> str:
 def _explained(
     error: ValidationError, data: Any, model: type[BaseModel], owner: str
 ) -> Iterator[tuple[KeyPath, str, bool]]:
-    """Yield the path of each problem, its sentence, and whether it is the key that is wrong."""
+    """Yield the path of each problem, its sentence, and whether the key is wrong."""
     standard: list[tuple[KeyPath, ErrorDetails]] = []
     for detail in error.errors():
         path = _path_of(detail, data, model)
@@ -170,7 +170,7 @@ def _explained(
 def _grouped(
     located: Iterable[tuple[KeyPath, ErrorDetails]],
 ) -> Iterable[tuple[KeyPath, list[ErrorDetails]]]:
-    """Return what is wrong at each path together: each branch of a union says it in its way."""
+    """Return the problems by path; each branch of a union reports a problem in its own way."""
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for path, detail in located:
         by_path.setdefault(path, []).append(detail)
@@ -189,7 +189,7 @@ def _problem(
 
 
 def _path_of(detail: ErrorDetails, value: Any, model: type[BaseModel]) -> KeyPath:
-    """Return an error's location without what is not a key: branches of unions, models' names."""
+    """Return an error's location without branches of unions and names of models."""
     path: KeyPath = ()
     for i, part in enumerate(detail["loc"], start=1):
         if isinstance(value, dict):
@@ -205,7 +205,7 @@ def _path_of(detail: ErrorDetails, value: Any, model: type[BaseModel]) -> KeyPat
 
 
 def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
-    """Return the keys that the model at a path takes; of a union, those of all its members."""
+    """Return the keys that the model at a path accepts; for a union, those of all members."""
     models = [model]
     for part in path:
         inner = [m.model_fields[part].annotation for m in models if part in m.model_fields]
@@ -220,7 +220,7 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
 
 
 def sentence(name: str, details: list[ErrorDetails]) -> str:
-    """Say what is wrong with the value called `name`; each branch of a union has its detail."""
+    """Return the problem with the value called `name`; each branch of a union has its detail."""
     for detail in details:
         reason = detail.get("ctx", {}).get("error")
         if reason is not None:

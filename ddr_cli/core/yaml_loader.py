@@ -1,8 +1,8 @@
-"""Read YAML into documents whose values know where they stand; write values as YAML.
+"""Read YAML into documents that record the position of each value; write values as YAML.
 
-PyYAML's parser gives the events. Its own loader would forget the places, keep the last of two
+PyYAML's parser gives the events. Its own loader would lose the positions, keep the last of two
 equal keys and follow YAML 1.1, which reads ``1e-3`` as text and ``no`` as false; here the core
-schema of YAML 1.2 says what a scalar means. Size, depth and the number of values are limited.
+schema of YAML 1.2 defines the type of a scalar. Size, depth and the number of values are limited.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ _FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_document(path: Path, *, name: Callable[[KeyPath], str] = dotted) -> Document:
-    """Return the YAML document in a file, which messages call by its path from the current folder.
+    """Return the YAML document in a file; messages name it by its relative path.
 
-    Raises InputError if the file can't be read and, as a DocumentError, as `parse` does.
+    Raises InputError if the file can't be read, and DocumentError as `parse` does.
     """
     return parse(*read_text(path), name=name)
 
 
 def read_text(path: Path) -> tuple[bytes, str]:
-    """Return what a file holds, as far as `parse` takes it, and how messages call it."""
+    """Return the content of a file, up to the size limit of `parse`, and its name in messages."""
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
@@ -71,8 +71,8 @@ def read_text(path: Path) -> tuple[bytes, str]:
 def parse(raw: bytes, source: str, *, name: Callable[[KeyPath], str] = dotted) -> Document:
     """Return one YAML document of UTF-8 text; see `Document` for `source` and `name`.
 
-    Raises DocumentError if it is not UTF-8, not YAML, more than one document, too large, or holds
-    what is not allowed: a tag, an infinite number, a key that is not text.
+    Raises DocumentError if it is not UTF-8, not YAML, more than one document, too large, or
+    contains something that is not allowed: a tag, an infinite number, a key that is not text.
     """
     if len(raw) > MAX_BYTES:
         raise _error(source, (0, 0), f"the file is larger than {MAX_BYTES} bytes.")
@@ -104,9 +104,9 @@ def parse(raw: bytes, source: str, *, name: Callable[[KeyPath], str] = dotted) -
 
 
 def parse_value(text: str) -> Any:
-    """Return what a word of the command line means: ``-1`` a number, ``[a, b]`` a list.
+    """Return the value of a word on the command line: ``-1`` a number, ``[a, b]`` a list.
 
-    Raises InputError, whose message is a clause without a place, if it is not a value.
+    Raises InputError, whose message is a clause without a position, if it is not a value.
     """
     try:
         document = parse(text.encode("utf-8", "backslashreplace"), "")
@@ -123,7 +123,7 @@ def _error(source: str, at: tuple[int, int], message: str, key: str = "") -> Doc
 
 
 def _place(source: str, line: int, column: int) -> Place:
-    """Return the place at a line and column that are counted from 0, as PyYAML does."""
+    """Return the position of a line and column that are counted from 0, as in PyYAML."""
     return Place((0, line + 1, column + 1), f"{source}:{line + 1}:{column + 1}")
 
 
@@ -132,7 +132,7 @@ def _end_of(text: str) -> tuple[int, int]:
 
 
 class _Builder:
-    """Turns the events of one document into values, noting the place of each."""
+    """Turns the events of one document into values, and records the position of each."""
 
     def __init__(self, document: Document, text: str, loader: Any) -> None:
         self.document = document
@@ -155,7 +155,7 @@ class _Builder:
         raise DocumentError([Problem(place, name, message)], self.document.source)
 
     def value(self, event: Any, path: KeyPath, key: Place) -> Any:
-        """Return the value that begins with `event`; its key stands at `key`."""
+        """Return the value that begins with `event`; its key is at the position `key`."""
         start = self.count
         self.count += 1
         if isinstance(event, yaml.AliasEvent):
@@ -208,7 +208,7 @@ class _Builder:
         return found
 
     def scalar(self, event: Any, path: KeyPath) -> Any:
-        """Return what a scalar means in YAML 1.2; quoted, it is text."""
+        """Return the value of a scalar in YAML 1.2; in quotes, it is text."""
         text: str = event.value
         if _UNPRINTABLE.search(text):
             self.refuse(event, path, f"{value_text(text)} holds a character that can't be printed.")
@@ -230,7 +230,7 @@ class _Builder:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Puts text in quotes that YAML 1.1 or YAML 1.2 takes for something else."""
+    """Puts text in quotes that YAML 1.1 or YAML 1.2 would read as another type."""
 
 
 for _kind, _form in _CORE_SCHEMA.items():
@@ -238,7 +238,7 @@ for _kind, _form in _CORE_SCHEMA.items():
 
 
 def dump(value: Any) -> str:
-    """Return mappings, lists and scalars as YAML that reads as the same values.
+    """Return mappings, lists and scalars as YAML that is read back as the same values.
 
     >>> print(dump({"title": "1e5", "size": 3}), end="")
     title: '1e5'

@@ -97,9 +97,9 @@ def make_dataset(
 
 @contextmanager
 def held_in_memory(dataset: Dataset) -> Iterator[str | dict[str, Any]]:
-    """Yield how a spec names a data set within the block: its name, with the options of its card.
+    """Yield the name by which a spec can use a data set in the block, with the card's options.
 
-    Arrays that a shipped card describes are the shipped data set; others get a card of their own.
+    Arrays that equal a shipped data set are that data set; others get their own card.
     """
     dataset = replace(dataset, X=canonical(dataset.X))
     dataset = replace(dataset, fingerprint=fingerprint(dataset))
@@ -126,7 +126,7 @@ def held_in_memory(dataset: Dataset) -> Iterator[str | dict[str, Any]]:
 
 
 def dataset_in_memory(name: str) -> Dataset:
-    """Return the data set that this program holds under that name."""
+    """Return the data set that this program registered under that name."""
     if name not in _datasets:
         raise DataUnavailableError(
             f"The data set '{name}' was passed as arrays in another Python program, which this "

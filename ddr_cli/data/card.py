@@ -1,4 +1,4 @@
-"""A card: the record that says where a data set is, how it is read and what its arrays must be."""
+"""A card: the record that states where a data set is, how to read it and what it must contain."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _short_for(key: str) -> Callable[[object], object]:
 
 
 class Url(Frozen):
-    """Where a file can be downloaded: as it is, or as a `member` of an archive."""
+    """Where a file can be downloaded: directly, or as a `member` of an archive."""
 
     url: Annotated[str, Field(pattern=r"^https?://")]
     member: str | None = None
@@ -100,12 +100,12 @@ class Call(BaseModel):
 
     @property
     def options(self) -> dict[str, Any]:
-        """All keys but the name."""
+        """All keys except the name."""
         return dict(self.model_extra or {})
 
 
 def _called_in(registry: Registry, *others: str) -> Callable[[Call], Call]:
-    """Return a validator that refuses a name that a registry doesn't have."""
+    """Return a validator that rejects a name that is not in a registry."""
 
     def check(call: Call) -> Call:
         try:
@@ -128,14 +128,14 @@ AsGenerator = Annotated[AsCall, AfterValidator(_called_in(GENERATORS, OPENML, AR
 
 
 class Layout(Frozen):
-    """Files that hold the data set, in the order of the rows, and the format that reads them."""
+    """The files of the data set, in the order of the rows, and the format that reads them."""
 
     files: Annotated[tuple[CardFile, ...], MinLen(1)]
     format: AsFormat
 
 
 class Option(Frozen):
-    """A choice that a spec has: one of `choices`, or any value of the type of the default."""
+    """An option that a spec can choose: one of `choices`, or any value of the default's type."""
 
     default: Scalar
     choices: tuple[Scalar, ...] | None = None
@@ -150,7 +150,7 @@ class SplitSizes(Frozen):
 
 
 class Expect(Frozen):
-    """What the loaded arrays must be; a key that is left out is not checked."""
+    """The expected properties of the loaded arrays; keys that are left out are not checked."""
 
     samples: Annotated[int, Ge(1)] | None = None
     features: Annotated[int, Ge(1)] | None = None
@@ -164,7 +164,7 @@ class Expect(Frozen):
 
 
 class Variant(Frozen):
-    """What the arrays must be with other options than the defaults."""
+    """The expected properties with other options than the defaults."""
 
     options: dict[str, Scalar]
     expect: Expect
@@ -256,7 +256,7 @@ class Card(Frozen):
 
     @property
     def openml(self) -> int | None:
-        """The number of a data set of OpenML that was not fetched yet."""
+        """The number of an OpenML data set that was not downloaded yet."""
         if self.generate is None or self.generate.name != OPENML:
             return None
         number: int = self.generate.options["number"]
@@ -264,14 +264,14 @@ class Card(Frozen):
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
-        """All layouts in the order in which they are looked for; none for generated data."""
+        """All layouts in the order of the search; none for generated data."""
         if self.format is None:
             return ()
         return (Layout(files=self.files, format=self.format), *self.alternatives)
 
     @property
     def predefined(self) -> tuple[int, int] | None:
-        """The sizes of the predefined split's training and test part, if there is one."""
+        """The sizes of the predefined split's training and test set, if there is one."""
         sizes = self.expect.split
         return None if sizes is None else (sizes.train, sizes.test)
 
@@ -286,14 +286,14 @@ class Card(Frozen):
 
     @property
     def has_missing(self) -> bool:
-        """Whether the card says that values of the features are missing."""
+        """Whether the card states that the features have missing values."""
         if self.expect.missing is not None:
             return self.expect.missing > 0
         return any(layout.format.options.get("missing") == "keep" for layout in self.layouts)
 
     @property
     def coded(self) -> tuple[str, ...]:
-        """The columns that the card says to hold codes of categories."""
+        """The columns that hold codes of categories according to the card."""
         for options in (layout.format.options for layout in self.layouts):
             if options.get("categories") == "codes" and (columns := options.get("categorical")):
                 return (columns,) if isinstance(columns, str) else tuple(map(str, columns))
@@ -335,7 +335,7 @@ class Card(Frozen):
             raise InputError(f"The card '{self.name}': the option {reason}") from None
 
     def expected(self, options: Options | None = None) -> Expect:
-        """Return what the arrays must be with these options; empty if the card doesn't state it."""
+        """Return the expected properties with these options; empty if the card states none."""
         chosen = self.choose(options)
         if chosen == self.choose(None):
             return self.expect

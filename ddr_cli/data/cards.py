@@ -1,4 +1,4 @@
-"""The names of data sets, and reading their cards. NumPy is not imported for it."""
+"""The names of data sets, and the code that reads cards. This module does not import NumPy."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
 
 
 def _openml_card(name: str) -> Card:
-    """Return the card that was kept at the download, or one that only states the number."""
+    """Return the card that was stored at the download, or one that only states the number."""
     if not re.fullmatch(r"[1-9][0-9]*", number := name.partition(":")[2]):
         raise InputError(
             f"'{name}' is not a data set: OpenML's data sets have numbers, as in openml:31."
@@ -108,7 +108,7 @@ def _openml_card(name: str) -> Card:
 
 
 def read_card(path: Path, *, shipped: bool = False) -> Card:
-    """Read and check a card; files are not looked for next to a shipped one."""
+    """Read and check a card; the files of a shipped card are not searched next to it."""
     return _card_of(*read_text(path)).with_path(path, shipped=shipped)
 
 

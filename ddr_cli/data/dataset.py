@@ -1,4 +1,4 @@
-"""A data set: its arrays, how they are made as a card says, and their fingerprint.
+"""A data set: its arrays, how a card's files become arrays, and their fingerprint.
 
 Mirrors repack archives, so the checksum of a file says little. The fingerprint is a hash of the
 arrays in one canonical form (little-endian, C order, -0.0 as 0.0, one NaN, CSR without duplicates
@@ -34,7 +34,7 @@ _MOST_SHOWN = 10
 
 @dataclass(frozen=True)
 class PredefinedSplit:
-    """The split into training and test set that a data set comes with.
+    """The split into training and test set that comes with a data set.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ class DataMismatchError(DataUnavailableError):
 
 
 def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Dataset:
-    """Return the data set that a card makes of the arrays of a file or generator."""
+    """Return the data set that a card defines, from the arrays of a file or generator."""
     _check_shapes(card, raw)
     raw = replace(raw, labels=_class_names(card, raw))
     if card.names is not None:
@@ -370,7 +370,7 @@ def keep_classes(raw: RawData, classes: Collection[str]) -> RawData:
 
 
 def merge_classes(raw: RawData, groups: Mapping[str, Collection[str]]) -> RawData:
-    """Return `raw` with several classes made one, as in ``{"A or C": ["A", "C"], "B": ["B"]}``.
+    """Return `raw` with some classes merged, as in ``{"A or C": ["A", "C"], "B": ["B"]}``.
 
     Rows of classes in no group are left out; the old labels become the `subclasses`.
     """
@@ -423,7 +423,7 @@ def _split_of(roles: NDArray[Any]) -> PredefinedSplit:
 
 
 def verify(card: Card, dataset: Dataset, chosen: Options, source: str) -> Dataset:
-    """Return the data set if it is what its card says; `source` is what made it, in messages."""
+    """Return the data set if it matches its card; messages name `source` as its origin."""
     found = differences(dataset, card.expected(chosen))
     if found:
         remedy = (
@@ -439,7 +439,7 @@ def verify(card: Card, dataset: Dataset, chosen: Options, source: str) -> Datase
 
 
 def differences(dataset: Dataset, expect: Expect) -> list[str]:
-    """Return how a data set differs from what its card says, as clauses of a sentence."""
+    """Return how a data set differs from its card, as clauses of a sentence."""
     facts, counts = _facts(dataset), dataset.class_counts
     found = [
         f"it has {facts[key]} {what}, not {expected}"
@@ -466,7 +466,7 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
 
 
 def _facts(dataset: Dataset) -> dict[str, Any]:
-    """Return what `Expect` can state of a data set."""
+    """Return the properties of a data set that `Expect` can state."""
     split = dataset.split
     return {
         "samples": dataset.n_samples,
@@ -484,7 +484,7 @@ def _facts(dataset: Dataset) -> dict[str, Any]:
 
 
 def expect_of(card: Card, dataset: Dataset) -> dict[str, Any]:
-    """Return the part of a card that states what the arrays are."""
+    """Return the part of a card that states the properties of the arrays."""
     facts = _facts(dataset)
     absent = {key for key in ("groups", "unlabelled", "missing") if not facts[key]}
     absent -= {"missing"} if card.has_missing else set()

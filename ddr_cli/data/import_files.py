@@ -28,8 +28,8 @@ _Offered = dict[str, Callable[[Path], object]]
 def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset:
     """Copy the files of a data set into the cache, if they are what the card describes.
 
-    They are `given` as files, as folders or archives that hold them, or as the folder that an
-    archive was unpacked into. If one is missing or they are not the data set, none is copied.
+    They are `given` as files, as folders or archives that contain them, or as the folder of an
+    unpacked archive. If one is missing or they are not the data set, none is copied.
     """
     if card.embedded:
         raise InputError(f"The data set '{card.name}' needs no files; there is nothing to import.")
@@ -77,7 +77,7 @@ def _offered_by(path: Path) -> _Offered:
 
 
 def _only_file(path: str, given: Path, offered: _Offered) -> dict[str, str]:
-    """Return what is given as the only file of a card, whatever its name: a file, or a folder."""
+    """Return the only given path as the only file of a card, whatever its name."""
     name = given.as_posix()
     if given.is_dir() and path.endswith(_PACKED):
         # The unpacked files of an archive are packed again.
@@ -86,14 +86,14 @@ def _only_file(path: str, given: Path, offered: _Offered) -> dict[str, str]:
 
 
 def _best(paths: Sequence[str], offered: _Offered) -> str:
-    """Return the name whose end has most in common with one of these paths; "" if none has."""
+    """Return the name that shares the longest end with one of these paths; "" if none does."""
     pairs = [(_common_parts(path, name), name) for path in paths for name in offered]
     shared, name = max(pairs, key=lambda pair: pair[0], default=(0, ""))
     return name if shared else ""
 
 
 def _common_parts(path: str, other: str) -> int:
-    """Return how many parts two paths share at their ends, in any case."""
+    """Return how many trailing parts two paths share, ignoring case."""
     ends = [reversed(PurePosixPath(each.casefold()).parts) for each in (path, other)]
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*ends, strict=False)))
 

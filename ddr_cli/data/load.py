@@ -1,4 +1,4 @@
-"""Loading a data set: card, files (found or downloaded), and their arrays, checked and cached."""
+"""Loads a data set: card, files (found or downloaded), and arrays, which are checked and cached."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def load_dataset(
         A name (see `card_names`), or the path of your own card.
     options : mapping, optional
         Options of the card, such as ``{"resize": "block_mean"}`` for coil20.
-    sources : Sources, optional
-        Where to look for files. Default: the environment variables decide.
+    sources : Sources, optional Where to search for files. Default: the environment variables
+    decide.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def load_from_card(
 
 
 def generate(card: Card, chosen: Options) -> Dataset:
-    """Return the data set that the generator of a card makes, verified against the card."""
+    """Return the data set that the generator of a card creates, verified against the card."""
     if card.generate is None:
         raise ValueError(f"the card '{card.name}' has no generator")
     name = card.generate.name
@@ -113,7 +113,7 @@ def generate(card: Card, chosen: Options) -> Dataset:
 def read_found(
     card: Card, found: Found, chosen: Options, sources: Sources, *, from_parsed: bool = True
 ) -> Dataset:
-    """Return the data set in files that were found, or that was parsed from them before."""
+    """Return the data set in files that were found, or its cached arrays."""
     source = f"files found at {', '.join(map(str, found.paths))}"
     try:
         kept = parsed_path(card, found.layout, found.paths, chosen, sources.cache_dir)
@@ -138,7 +138,7 @@ def _parse(
 ) -> Dataset:
     """Return the data set in the files of a layout, verified against the card.
 
-    If they can't be read, `blame_files` says that the files are at fault, not the card.
+    If they can't be read, `blame_files` makes the message blame the files, not the card.
     """
     name = layout.format.name
     try:
@@ -164,7 +164,7 @@ def install(
     sources: Sources,
     source: str,
 ) -> Dataset:
-    """Verify the files of a layout, then move the `fresh` ones, by their path, into the cache.
+    """Verify the files of a layout, then move the `fresh` ones (by their path) into the cache.
 
     If they are not the data set, nothing is moved; messages call them `source`.
     """
@@ -187,7 +187,7 @@ def _download(card: Card, chosen: Options, sources: Sources, *, again: bool) -> 
     """Download the missing files of a data set (`again`: also the damaged ones in the cache).
 
     If several processes request the same data set, one downloads it and the others wait. If a file
-    can't be had, or the files are not the data set, the cache is as it was before.
+    can't be downloaded, or the files are not the data set, the cache is unchanged.
     """
     from ddr_cli.data.store.download import DownloadFailedError, unavailable
 
@@ -233,7 +233,7 @@ def _download_layout(
 
 
 def write_card(content: dict[str, Any], target: Path, sources: Sources) -> Dataset:
-    """Write a card that states what its files hold now; return their data set."""
+    """Write a card that describes the current content of its files; return their data set."""
     content = {key: value for key, value in content.items() if key != "expect"}
     card = check_card(content, target)
     # The paths of the files are relative to the folder of the card, so it has to exist.

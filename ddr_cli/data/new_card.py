@@ -1,4 +1,4 @@
-"""`ddr data new`: what a user's file shows, and the card that describes it."""
+"""`ddr data new`: detects the properties of a user's file, and writes the card."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _ID = re.compile(r"|.*\bid|id\b.*|.*_id|index|row.*|no|number|uuid|key|unnamed.*
 
 @dataclass
 class Seen:
-    """What a file shows: options of its format, facts by topic, and what it does not determine.
+    """The detected options of a format, facts by topic, and open questions about a file.
 
-    `said` holds the user's options. With `yes`, what is proposed is taken.
+    `said` holds the user's options. With `yes`, the proposals are accepted.
     """
 
     said: Mapping[str, Any]
@@ -74,7 +74,7 @@ class Seen:
         self.note(topic, fact)
 
     def ask(self, flags: str, text: str, *, proposed: bool = True) -> bool:
-        """Return whether the answer that these flags give is taken; otherwise ask the user."""
+        """Return whether the answer of these flags is accepted; otherwise ask the user."""
         if self.yes and proposed:
             self.note("taken", flags if flags != "--yes" else text)
             return True
@@ -83,7 +83,7 @@ class Seen:
 
 
 def look_at(path: Path, name: str, said: Mapping[str, Any], *, yes: bool = False) -> Seen:
-    """Look at a file as the format `name` reads it; `said` are the user's options."""
+    """Detect the properties of a file for the format `name`; `said` are the user's options."""
     seen = Seen(said, yes)
     if name in ("csv", "table"):
         _look_at_table(path, name, seen)
@@ -133,7 +133,7 @@ def write_new_card(
 ) -> tuple[Path, Dataset]:
     """Write the card ``NAME.yaml`` of files here; return its path and the data set.
 
-    If there are `test_paths`, `paths` are the training set. An existing card is replaced only by
+    If there are `test_paths`, `paths` are the training set. An existing card is only replaced with
     `force`.
     """
     target = Path(f"{legal_name(called)}.yaml")
@@ -164,7 +164,7 @@ def renew_card(target: Path, *, force: bool, sources: Sources) -> Dataset:
 
 
 def legal_name(text: str) -> str:
-    """Return a data set's name made of any text.
+    """Return a valid name of a data set, made from any text.
 
     >>> legal_name("My data (2024)"), legal_name("iris")
     ('My_data_2024', 'iris')
@@ -173,7 +173,7 @@ def legal_name(text: str) -> str:
 
 
 def _flag(option: str, *values: object) -> str:
-    """Return the flags that give these values."""
+    """Return the flags that set these values."""
     texts = [str(value) for value in values]
     quoted = [t if re.fullmatch(r"[A-Za-z0-9_.:=-]+", t) else f"'{t}'" for t in texts]
     return " ".join(f"--{option} {text}" for text in quoted)
@@ -183,7 +183,7 @@ def _flag(option: str, *values: object) -> str:
 
 
 def _look_at_arrays(path: Path, name: str, seen: Seen) -> None:
-    """Find out which arrays of a file are the features and the classes."""
+    """Detect which arrays of a file are the features and the classes."""
     arrays = load_npz(path) if name == "npz" else load_mat(path)
     shapes: dict[str, tuple[int, ...]] = {
         key: getattr(value, "shape", ()) for key, value in arrays.items()
@@ -218,7 +218,7 @@ def _choose_array(
     often: Sequence[str],
     seen: Seen,
 ) -> str | None:
-    """Return the array of these that the user named, has a usual name, or is the only one."""
+    """Return the array that the user named, that has a usual name, or that is the only one."""
     likely = [*(each for each in often if each in shapes), *(shapes if len(shapes) == 1 else ())]
     if option in seen.said or likely:
         chosen: str = seen.said.get(option) or likely[0]
@@ -236,7 +236,7 @@ def _choose_array(
 
 
 class _Column:
-    """The cells of a column as text, and what they look like."""
+    """The cells of a column as text, and their detected properties."""
 
     def __init__(
         self, key: Column, title: str, cells: pd.Series[str], markers: Collection[str]
@@ -282,7 +282,7 @@ class _Column:
         return self.n_rows < _FEW_ROWS or len(self.values) <= len(self.present) / 2
 
     def could_be_groups_of(self, label: _Column) -> bool:
-        """Whether each of many repeated values has one class, as the rows of one subject have."""
+        """Whether each of many repeated values occurs in one class only, like a subject's rows."""
         n = len(self.values)
         fewest = max(_FEWEST_GROUPS, 2 * len(label.values))
         whole = not self.is_numeric or bool((self.numbers % 1 == 0).all())
@@ -346,7 +346,7 @@ def _look_at_gaps(columns: Sequence[_Column], seen: Seen) -> None:
 
 
 def _table(path: Path, name: str, seen: Seen) -> Table:
-    """Return the cells of a table, with the names of its columns if it has some."""
+    """Return the cells of a table, with the names of its columns if it has names."""
     names, header = seen.said.get("names", ()), seen.said.get("header")
     file = _sheet(path, seen) if name == "table" else Cells(path, _text_cells(path, seen))
     if not file.frame.empty:
@@ -365,7 +365,7 @@ def _table(path: Path, name: str, seen: Seen) -> Table:
 
 
 def _sheet(path: Path, seen: Seen) -> Cells:
-    """Return the cells of the sheet that holds a table, from its first complete row on."""
+    """Return the cells of the sheet that holds a table, starting at its first complete row."""
     said, names = seen.said, tables.sheet_names(path)
     sheet: int | str = said.get("sheet", 0)
     if len(names) > 1 and "sheet" not in said:
@@ -391,12 +391,12 @@ def _sheet(path: Path, seen: Seen) -> Cells:
 
 
 def _is_table(frame: pd.DataFrame) -> bool:
-    """Return whether at least three rows have two cells or more."""
+    """Return whether at least three rows have two or more cells."""
     return bool(((frame != "").sum(axis=1) > 1).sum() > 2)
 
 
 def _text_cells(path: Path, seen: Seen) -> pd.DataFrame:
-    """Return the cells of a text table in the encoding, with the separator and decimals it has."""
+    """Return the cells of a text table, with the detected encoding, separator and decimals."""
     said = seen.said
     encoding = said.get("encoding") or _encoding(path)
     lines = decoded_text(path, encoding).splitlines()
@@ -429,7 +429,7 @@ def _text_cells(path: Path, seen: Seen) -> pd.DataFrame:
 
 
 def _encoding(path: Path) -> str:
-    """Return the encoding of a text: UTF-8, or that of Windows in the West."""
+    """Return the encoding of a text: UTF-8, or Windows-1252."""
     content = read_bytes(path)
     for name in ("utf-8-sig", "cp1252"):
         try:
@@ -441,12 +441,12 @@ def _encoding(path: Path) -> str:
 
 
 def _preamble(lines: Sequence[str]) -> int:
-    """Return after how many lines a table begins, 0 if none begins near the start."""
+    """Return the number of lines before a table, 0 if no table starts near the beginning."""
     return next((n for n in range(1, _MOST_ABOVE) if _separator(lines[n:])), 0)
 
 
 def _separator(lines: Sequence[str]) -> str | None:
-    """Return the separator that gives every line the same number of cells, and the most.
+    """Return the separator that gives every line the same number of cells, and the largest number.
 
     None if no separator gives more than one.
     """
@@ -472,7 +472,7 @@ def _has_header(frame: pd.DataFrame) -> bool:
 
 
 def _find_label(columns: Sequence[_Column], seen: Seen) -> _Column | None:
-    """Return the column of the class, or the proposed one with a question."""
+    """Return the column of the class or, with a question, the proposed one."""
     likely = [column for column in columns if column.can_be_label]
     called = [column for column in columns if _LABEL.fullmatch(column.title)]
     called = [column for column in called if column in likely] or called
@@ -529,7 +529,7 @@ def _find_groups(columns: list[_Column], label: _Column | None, seen: Seen) -> l
 
 
 def _look_at_column(column: _Column, seen: Seen, width: int) -> None:
-    """Find the role of a column of which the user said nothing."""
+    """Detect the role of a column for which the user stated none."""
     key, title, n = column.key, column.title, len(column.values)
     if n < 2:
         seen.add("ignore", key, "ignored", f"{title} ({'constant' if n else 'empty'})")

@@ -1,4 +1,4 @@
-"""Which files of a data set are available, and whether they are what its card says."""
+"""Which files of a data set are available, and whether they match its card."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ddr_cli.data.store.sources import Sources, locate, missing
 
 
 def dataset_status(card: Card, sources: Sources) -> dict[str, Any]:
-    """Return what a card states and which of its files are available, without opening them.
+    """Return what a card states and which of its files are available; no file is opened.
 
     `place` is embedded, card, mirror, cache or missing, joined by `` + `` if files are in several,
-    and `folder` the first of these; `bytes` is the size of the available files, or the one that
-    the card states (0: unknown); `download` says whether every missing file has an address.
+    and `folder` is the first of these; `bytes` is the size of the available files, or the size that
+    the card states (0: unknown); `download` tells whether every missing file has an address.
     """
     found = None if card.embedded else locate(card, sources)
     absent = [] if card.embedded or found else missing(card, sources)
@@ -51,7 +51,7 @@ class Check(NamedTuple):
 
 
 def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
-    """Read a data set from its files and check it, with every choice that the card lists.
+    """Read a data set from its files and check it, for every choice that the card lists.
 
     Nothing is downloaded, and cached arrays are not used.
     """
@@ -81,7 +81,7 @@ def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
 
 
 def fetch_missing(card: Card, sources: Sources) -> str:
-    """Download the missing files of a data set and say where it is now."""
+    """Download the missing files of a data set and return its new location."""
     if card.embedded:
         return "needs no files"
     found = locate(card, sources)

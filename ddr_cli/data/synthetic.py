@@ -1,8 +1,8 @@
-"""The data sets that need no file: generated, shipped with scikit-learn, or counted out.
+"""The data sets that need no file: generated, shipped with scikit-learn, or enumerated.
 
-The papers of the generated ones (Gaussians: CCDR, LFDA; rings: NMMP; rolled sheets: SSDE) print
-pictures, not parameters; the defaults are ours, chosen so that each set has the property that its
-picture shows.
+The papers of the generated data sets (Gaussians: CCDR, LFDA; rings: NMMP; rolled sheets: SSDE)
+print pictures, not parameters; the defaults are ours, chosen so that each set has the property that
+its picture shows.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def pca_example(
 ) -> RawData:
     """Generate two Gaussian classes that differ along the minor axis only (CCDR, Fig. 1).
 
-    The first principal component is the axis along which the classes coincide, so a projection on
-    it loses them; their difference lies in the second.
+    The classes coincide along the first principal component, so a projection on it loses them; they
+    differ along the second.
     """
     spread = (major_sd, minor_sd)
     raw = _clusters(
@@ -67,7 +67,7 @@ def rings(
     ring_sd: _NotNegative = 0.1,
     random_state: _Seed = 0,
 ) -> RawData:
-    """Generate three classes on concentric rings in two dimensions, Gaussian noise in the others.
+    """Generate three classes on rings in two dimensions, and Gaussian noise in the others.
 
     NMMP, Fig. 2. The radii are 1, 2 and 3, so that the noise has a far larger variance than the
     plane of the rings, and all three class means coincide: neither PCA nor LDA can find the plane.
@@ -96,8 +96,8 @@ def lfda_simple(*, n_samples: Annotated[int, Ge(2)] = 300, random_state: _Seed =
 def lfda_mixed(*, n_samples: Annotated[int, Ge(4)] = 300, random_state: _Seed = 0) -> RawData:
     """Generate two clusters, each with both classes (LFDA, second toy: label-mixed cluster).
 
-    The clusters lie left and right, the classes above and below in each: a method that keeps
-    clusters and knows no labels shows the clusters and mixes the classes.
+    The clusters lie left and right, the classes above and below in each: an unsupervised method
+    that keeps the clusters mixes the classes.
     """
     spread = (1.5, 0.5)
     return _clusters(
@@ -116,8 +116,7 @@ def lfda_mixed(*, n_samples: Annotated[int, Ge(4)] = 300, random_state: _Seed = 
 def lfda_multimodal(*, n_samples: Annotated[int, Ge(3)] = 300, random_state: _Seed = 0) -> RawData:
     """Generate a class on both sides of another (LFDA, third toy: multimodal).
 
-    The class means coincide, so FDA finds no direction; `subclasses` says which cluster a row is
-    of.
+    The class means coincide, so FDA finds no direction; `subclasses` has the cluster of each row.
     """
     spread = (1.0, 2.0)
     return _clusters(
@@ -158,7 +157,7 @@ def four_class_manifold(
     """Generate a rolled sheet cut into four patches, inner or outer, lower or upper (SSDE, Fig. 1).
 
     The paper names neither the surface nor the classes, only that it is the usual synthetic set;
-    here every class borders on two others along the sheet, and inner and outer turns are near in
+    here each class has two neighbours along the sheet, and inner and outer turns are close in
     space.
     """
     rng = np.random.default_rng(random_state)
@@ -173,7 +172,7 @@ def four_class_manifold(
 
 
 def _shares(n_samples: int, parts: int) -> list[int]:
-    """Return how many of `n_samples` rows each part gets; the first ones take the remainder."""
+    """Return how many of `n_samples` rows each part gets; the first parts get the remainder."""
     return [n_samples // parts + (part < n_samples % parts) for part in range(parts)]
 
 
@@ -201,7 +200,7 @@ def _clusters(n_samples: int, clusters: Sequence[_Cluster], random_state: int) -
 
 
 def _roll(along: NDArray[np.float64], across: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Place samples of the sheet in space, `along` being the share of the spiral's arc length."""
+    """Return positions of samples of the sheet; `along` is the fraction of the arc length."""
     angles = np.linspace(_FIRST_ANGLE, _LAST_ANGLE, 10_001)
     # Arc length of r = t from 0 to t: the integral of sqrt(1 + t^2).
     arc = 0.5 * (angles * np.sqrt(1 + angles**2) + np.arcsinh(angles))
@@ -221,7 +220,7 @@ def balance(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generat
     """Generate the Balance Scale data: all 625 combinations of four values 1..5.
 
     The side with the larger weight times distance goes down: ``L``, ``R``, or ``B`` when they are
-    equal. The rows are in the order of the UCI file, the last feature running fastest.
+    equal. The rows are in the order of the UCI file; the last feature varies fastest.
     """
     X = np.array(list(product(range(1, 6), repeat=4)), dtype=np.float64)
     difference = X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]
@@ -285,6 +284,6 @@ def iris(
 
 
 def _shipped(name: str, skiprows: int = 0) -> NDArray[np.float64]:
-    """Return a file of scikit-learn's, whose own module for it loads half of all the others."""
+    """Return a data file of scikit-learn without importing its module, which loads many others."""
     path = resources.files("sklearn") / "datasets" / "data" / name
     return np.loadtxt(str(path), delimiter=",", skiprows=skiprows)

@@ -1,4 +1,4 @@
-"""From a spec to a journal of trials: plan, processes, and nothing lost.
+"""From a spec to a journal of trials: the plan, the processes, and the stored rows.
 
 The names are imported when they are first used, so that the command line starts quickly.
 """

@@ -1,4 +1,4 @@
-"""What the embedding of test samples depends on, found by experiment on real splits."""
+"""Experiments on real splits that show what the embedding of test samples depends on."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Audit:
-    """Three answers about a method on one split; None if the question does not apply.
+    """The answers to three questions about a method on one split; None if one does not apply.
 
-    For a classifier, its predictions stand in for the embedding.
+    For a classifier, its predictions take the role of the embedding.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def _close(a: NDArray[Any], b: NDArray[Any], noise: float) -> bool:
 
 
 def summary(audits: Iterable[Audit]) -> dict[str, tuple[bool | None, str]]:
-    """Return the answer to each question over several splits, and on what it rests."""
+    """Return the answer to each question over several splits, and the splits behind it."""
     found = list(audits)
     answers: dict[str, tuple[bool | None, str]] = {}
     for question in QUESTIONS:

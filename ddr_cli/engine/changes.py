@@ -1,4 +1,4 @@
-"""What has changed since a folder's rows were made: the spec, the data or the code."""
+"""What has changed since a folder's rows were written: the spec, the data or the code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def names_of(*components: Setting) -> set[str]:
 
 
 def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset[str]) -> str:
-    """Return why stale rows keep a run from starting, or "" if all are of the named components."""
+    """Return why stale rows prevent a run, or "" if all belong to the named components."""
     cells = plan.trials.values()
     components = {id(one): one for cell in cells for one in (cell.reducer, cell.evaluator)}
     named = {shown(one.name) for one in components.values() if not names.isdisjoint(names_of(one))}
@@ -59,7 +59,7 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
 def what_changed(
     manifest: Manifest, rows: Collection[list[str]], stale: Collection[str], plan: Plan
 ) -> list[str]:
-    """Return what has changed since the `stale` of a folder's rows were made, a phrase each."""
+    """Return what has changed since the `stale` rows of a folder were written, a phrase each."""
     found = []
     if manifest.data and manifest.data.fingerprint != plan.data.fingerprint:
         found.append("the data's fingerprint")

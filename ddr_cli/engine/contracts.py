@@ -1,4 +1,4 @@
-"""Tests, on tiny data, of what a run relies on in a reducer or a classifier."""
+"""Tests, on tiny data, of the properties that a run requires of a reducer or a classifier."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _CLOSE = 1e-6
 
 
 class _BrokenError(Exception):
-    """A contract does not hold; the message states the evidence."""
+    """A contract is violated; the message states the evidence."""
 
 
 class _NotClaimedError(Exception):
-    """The method does not declare this; the message states what a run does instead."""
+    """The method does not claim this contract; the message states what a run does instead."""
 
 
 @dataclass(frozen=True)
 class ContractResult:
-    """Whether a contract holds (None: it is not claimed), and what a failure means for a run."""
+    """Whether a contract holds (None: it is not claimed), and the consequence of a failure."""
 
     contract: str
     holds: bool | None
@@ -93,7 +93,7 @@ def check_piece(name: str, given: Mapping[str, Any] | None = None) -> list[Check
 
 
 def _audited(section: str, name: str, given: Mapping[str, Any]) -> Iterator[ContractResult]:
-    """Yield what the audit on real splits found."""
+    """Yield the results of the audit on real splits."""
     try:
         answers = summary(audit_component(section, name, dict(given)))
     except Exception as error:  # the method may be anyone's
@@ -154,7 +154,7 @@ def _tried(test: Callable[[Any], str | None], method: _Method) -> tuple[bool | N
 class _Method(ABC):
     """A method to check, with samples of four overlapping classes, of which some are test samples.
 
-    `fit` fits it to one set and returns the estimator with its answers for both.
+    `fit` fits it to one set and returns the estimator with its answers for both sets.
     """
 
     def __init__(self, factory: Any, params: Mapping[str, Any]) -> None:
@@ -182,7 +182,7 @@ class _Method(ABC):
 
     @cached_property
     def answers(self) -> tuple[Any, Any, bool]:
-        """The answers of two fits, and whether the second left its samples unchanged."""
+        """The answers of two fits, and whether the second fit left its samples unchanged."""
         X, X_test = self.X.copy(), self.X_test.copy()
         first, second = self.answer(X.copy(), X_test.copy()), self.answer(X, X_test)
         return first, second, np.array_equal(X, self.X) and np.array_equal(X_test, self.X_test)
@@ -194,7 +194,7 @@ class _Reducer(_Method):
         return get_traits(self.made())
 
     def fit(self, X: Any, X_test: Any, **changed: Any) -> tuple[Any, Any, Any]:
-        """Embed both sets as a run does."""
+        """Embed both sets in the same way as a run."""
         reducer = self.made(**changed)
         if self.traits.out_of_sample:
             train = fit_transform(reducer, X, self.y.copy())
@@ -215,7 +215,7 @@ _CONTRACTS: list[tuple[str, type[Any], str, _Test]] = []
 
 
 def _contract(name: str, kind: type[Any], meaning: str) -> Callable[[_Test], _Test]:
-    """Register a test of one kind of methods; `meaning` is what a failure means for a run."""
+    """Register a test of one kind of methods; `meaning` is the consequence of a failure."""
 
     def register(test: _Test) -> _Test:
         _CONTRACTS.append((name, kind, meaning, test))

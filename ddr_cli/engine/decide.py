@@ -1,4 +1,4 @@
-"""Decides what a run does before it does anything, from plan, existing rows and policy."""
+"""Decides what a run will do, from the plan, the existing rows and the policy."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ POLICIES = ("failed", "changed", "all")
 class Redo:
     """Which existing rows a run replaces.
 
-    By default, a run does the trials that have no row, and refuses a folder with rows of another
+    By default, a run does the trials that have no row, and rejects a folder with rows of another
     version of the spec, the data or the code. `failed` replaces rows of trials that did not
-    succeed, `changed` those of another version, `names` those of these reducers, classifiers and
-    measures, and `all` every row. Replaced rows, except failed ones, are kept in ``previous/``.
+    succeed, `changed` replaces rows of another version, `names` replaces rows of these reducers,
+    classifiers and measures, and `all` replaces every row. Replaced rows, except failed ones, are
+    kept in ``previous/``.
     """
 
     failed: bool = False
@@ -36,19 +37,19 @@ class Redo:
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Self:
-        """Return the policy that ``--redo`` gives: failed, changed, all, or names."""
+        """Return the policy that ``--redo`` states: failed, changed, all, or names."""
         given = frozenset(words)
         return cls("failed" in given, "changed" in given, "all" in given, given - set(POLICIES))
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a run does; nothing has been touched yet.
+    """What a run will do; nothing has been changed yet.
 
-    `rows` has the status of each trial whose row counts. To `start_over`, the run first moves
-    everything in the folder to ``previous/``, else only the rows `replaced`. Then it runs the
-    trials `todo`, out of those `asked` for, and makes the `embeddings` that have no file.
-    `refusal` is the reason why it may not run.
+    `rows` has the status of each trial whose row is valid. If it has to `start_over`, the run first
+    moves everything in the folder to ``previous/``, otherwise only the rows `replaced`. Then it
+    runs the trials `todo`, a part of the requested trials `asked`, and creates the missing files of
+    `embeddings`. `refusal` is the reason why it may not run.
     """
 
     asked: tuple[str, ...]
@@ -68,9 +69,9 @@ class Decision:
 def decide(
     plan: Plan, journals: Journals | None, redo: Redo, *, splits: int | None = None
 ) -> Decision:
-    """Return what a run of a plan, or of its first `splits`, does with the rows that exist.
+    """Return what a run of a plan, or of its first `splits`, will do, given the existing rows.
 
-    Without journals, because a file cannot be read, it starts over.
+    Without journals (a file cannot be read), it starts over.
     """
     asked = plan.first(splits)
     if journals is None or redo.all:
@@ -108,8 +109,8 @@ def decide(
 def stale_rows(journals: Journals, plan: Plan) -> set[str]:
     """Return the ids of rows of another version of the spec, the data or the code.
 
-    They are also stale if the metrics have changed, because their rows lack the new scores, and if
-    the suite's version has, which declares that all its rows mean something else.
+    They are also stale if the metrics have changed, because their rows lack the new scores, or if
+    the suite's version has, because then all rows have another meaning.
     """
     rows = journals.status.keys()
     if not rows:

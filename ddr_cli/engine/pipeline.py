@@ -84,7 +84,7 @@ def _fitted(
 
 
 def save_pipeline(pipeline: Pipeline, path: Path) -> list[str]:
-    """Write a pipeline without pickle; return the types that whoever loads it has to trust.
+    """Write a pipeline without pickle; return the types that must be trusted to load it.
 
     Raises an `InputError` if skops can't write a component, or the file can't be written.
     """

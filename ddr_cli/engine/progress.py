@@ -10,10 +10,10 @@ _EVERY_SECONDS = 10.0
 
 
 class Progress:
-    """The display of one run, or of several in turn. This one shows only problems."""
+    """The display of one run, or of several in turn. This display shows only problems."""
 
     def begin(self, name: str, total: int, done: int, failed: int = 0) -> None:
-        """Begin a run of `total` trials, of which `done` have ended, some `failed`."""
+        """Begin a run of `total` trials, of which `done` have ended and `failed` have failed."""
 
     def advance(self, ok: int, failed: int) -> None:
         """Count trials that have succeeded or failed."""
@@ -30,7 +30,7 @@ class Progress:
 
 
 class BatchTotals(NamedTuple):
-    """Runs that are shown together: their number, their trials, and how many have ended."""
+    """Runs that are displayed together: their number, their trials, and how many have ended."""
 
     runs: int
     total: int
@@ -53,7 +53,7 @@ class Display(Progress):
         self._all_done = totals.done if totals is not None else 0
 
     def begin(self, name: str, total: int, done: int, failed: int = 0) -> None:
-        """Show how much there is to do."""
+        """Show the amount of work."""
         from rich import progress as rich
 
         self._failed, self._last_time = failed, time.monotonic()
@@ -120,12 +120,12 @@ class Display(Progress):
 def make_progress(
     *, quiet: bool = False, unit: str = "trials", totals: BatchTotals | None = None
 ) -> Progress:
-    """Return a display on standard error, or with `quiet` one that shows only problems."""
+    """Return a display on standard error or, if `quiet`, one that only shows problems."""
     return Progress() if quiet else Display(unit=unit, totals=totals)
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it, such as ``3 min 20 s``."""
+    """Return a duration as text, such as ``3 min 20 s``."""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -42,7 +42,7 @@ _LONGEST_TIMEOUT = 1e8
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How specs are run; see `ddr_cli.engine.run_spec` and `ddr_cli.engine.make_executor`."""
+    """Options of a run; see `ddr_cli.engine.run_spec` and `ddr_cli.engine.make_executor`."""
 
     out: Path = Path("results")
     jobs: int = 1
@@ -72,8 +72,8 @@ class RunOutcome:
     """How a run ended.
 
     Of the `planned` trials, `done` succeeded in this run, `skipped` had succeeded before, and
-    `failed` have a row of a failure, `failed_before` of them already before it. The same call
-    resumes a run that was `interrupted`.
+    `failed` have a row of a failure, of which `failed_before` already had one before it. The same
+    call resumes a run that was `interrupted`.
     """
 
     folder: Path
@@ -106,7 +106,7 @@ class SpecRun:
         self.first = self.decide()
 
     def decide(self, splits: int | None = None) -> Decision:
-        """Return what a run of the first `splits`, or of all, does with the rows that exist now."""
+        """Return what a run of the first `splits`, or of all, will do, given the current rows."""
         try:
             if self._journals is None:
                 self._journals = journals_of(self.folder, self.plan)
@@ -126,7 +126,7 @@ class SpecRun:
     def run(
         self, executor: Executor, progress: Progress, *, splits: int | None = None
     ) -> RunOutcome:
-        """Run the trials to do, of the first `splits` if given; see `run_spec` for the errors."""
+        """Run the remaining trials, of the first `splits` if given; see `run_spec` for errors."""
         decision = self.decide(splits)
         if decision.is_done:
             return self._tidied(decision)
@@ -283,9 +283,9 @@ def run_specs(
     They share the processes, the data sets and the display of progress. A spec that cannot be run
     does not stop the others: `refused` is called with its error, as `ended` is with each outcome.
     The error is raised if there is only one spec, or if the processes are lost. After an
-    interruption no more specs are run. `started` is called while the processes load their
-    libraries. `plans` are plans that exist already. With `rounds`, the first splits of all specs,
-    as many as each round says, are run before further ones, until an outcome is `enough`.
+    interruption, no further specs are run. `started` is called while the processes load their
+    libraries. `plans` are existing plans. With `rounds`, the first splits of all specs, as many as
+    each round states, are run before further ones, until `enough` returns true for an outcome.
     """
     datasets = Datasets(sources)
     endings: dict[str, RunOutcome | DdrError] = {}
@@ -332,7 +332,7 @@ def run_specs(
 
 
 def _refuse_unknown(words: Sequence[str], runs: Sequence[SpecRun]) -> None:
-    """Raise an InputError for names of `redo` that are in none of the runs."""
+    """Raise an InputError for names in `redo` that occur in none of the runs."""
     names = Redo.of(words).names
     trials = [trial for run in runs for trial in run.plan.trials.values()] if names else []
     known = {name for trial in trials for name in names_of(trial.reducer, trial.evaluator)}
@@ -350,7 +350,7 @@ def _most_jobs(jobs: int, runs: Sequence[SpecRun]) -> int:
 
 
 def _totals(runs: Sequence[SpecRun], splits: int | None) -> BatchTotals | None:
-    """Return the number of trials of all runs, if several of them have something to do."""
+    """Return the number of trials of all runs, if several of them have work left."""
     decisions = [run.decide(splits) for run in runs]
     if sum(not one.is_done for one in decisions) < 2:
         return None

@@ -1,4 +1,4 @@
-"""How far a run is: from its spec, or from its folder alone."""
+"""The progress of a run: from its spec, or from its folder alone."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatus:
-    """How far a run is: its trials, those that succeeded (`done`), and the failures by reason.
+    """The progress of a run: its trials, the successful ones (`done`), and the failures by reason.
 
     `seconds_left` is estimated from earlier sessions of the run, None if they do not suffice.
-    `tracebacks` have, by reason, that of the first failure, if they were requested.
+    `tracebacks` has, by reason, the traceback of the first failure, if requested.
     """
 
     name: str
@@ -70,13 +70,13 @@ class RunStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanFacts(RunStatus):
-    """The size of a plan, and how far its run is.
+    """The size of a plan, and the progress of its run.
 
-    `searches` are the neighbours that are searched for once per split, by mode. `conflict` is the
-    reason why a run would refuse the result folder; its rows are then not counted. `left_out` lists
-    what the sweep requests of reducers that cannot do it. If the spec tunes, `inner_fits` counts
+    `searches` has the number of neighbours that are searched once per split, by mode. `conflict` is
+    the reason why a run would reject the result folder; its rows are then not counted. `left_out`
+    lists requests of the sweep that reducers cannot fulfil. If the spec tunes, `inner_fits` counts
     the fits on inner folds and `candidates` has a line per method. `missing` are files of the data
-    set that have to be fetched.
+    set that must be downloaded.
     """
 
     dataset: str
@@ -92,7 +92,7 @@ class PlanFacts(RunStatus):
 
     @property
     def what_is_missing(self) -> str:
-        """What of the data set is missing, and how to get it; empty if nothing is needed."""
+        """The missing files of the data set, and how to get them; empty if none is needed."""
         if not self.missing or not self.remaining:
             return ""
         return (
@@ -127,7 +127,7 @@ class PlanFacts(RunStatus):
 def describe_plan(
     spec: Spec, *, out: str | Path = "results", datasets: Datasets | None = None
 ) -> PlanFacts:
-    """Return what a run of a spec would do; the data is read only if its fingerprint is unknown."""
+    """Return a preview of a spec's run; the data is only read if its fingerprint is unknown."""
     from ddr_cli.spec import left_out
 
     datasets = datasets or Datasets()
@@ -162,7 +162,7 @@ def describe_plan(
 
 
 def _candidates(plan: Plan) -> list[str]:
-    """Return a line for each tuned method: how many settings it has, and their values."""
+    """Return a line for each tuned method: the number of its settings, and their values."""
     lines: dict[tuple[str, str], str] = {}
     for trial in plan.trials.values():
         key = (trial.reducer.text, trial.evaluator.text)
@@ -181,9 +181,9 @@ def _candidates(plan: Plan) -> list[str]:
 
 
 def run_status(folder: str | Path, *, reasons: bool = False) -> RunStatus:
-    """Return how far the run of a result folder is, or raise an `InputError` if it has none.
+    """Return the progress of the run in a result folder, or raise an `InputError` if it has none.
 
-    With `reasons`, the tracebacks of the failures are read, too.
+    With `reasons`, the tracebacks of the failures are also read.
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
@@ -205,7 +205,7 @@ def run_status(folder: str | Path, *, reasons: bool = False) -> RunStatus:
 
 
 def _seconds_left(folder: Path, rows: int, remaining: int) -> float | None:
-    """Estimate the time left from the session that runs, or else from the last that suffices."""
+    """Estimate the time left from the current session, or else from the last that suffices."""
     try:
         sessions: list[SessionRecord] = read_manifest(folder).sessions
     except InputError:

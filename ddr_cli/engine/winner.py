@@ -28,7 +28,7 @@ _Rows = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Winner:
-    """The settings of a reducer and a classifier, and how they were chosen."""
+    """The settings of a reducer and a classifier, and how they were selected."""
 
     reducer: Setting
     classifier: Setting
@@ -36,7 +36,7 @@ class Winner:
 
     @property
     def title(self) -> str:
-        """Both by their labels, with their parameters."""
+        """The labels of both, with their parameters."""
         return " with ".join(
             f"{one.label}({', '.join(f'{name}={value}' for name, value in one.params.items())})"
             for one in (self.reducer, self.classifier)
@@ -46,10 +46,10 @@ class Winner:
 def choose_winner(
     plan: Plan, folder: Path, *, reducer: str | None = None, classifier: str | None = None
 ) -> Winner:
-    """Return the method of a spec that is named or, if several qualify, that was best in its run.
+    """Return the named method of a spec or, if several qualify, the best one of its run.
 
-    If the spec tunes, it is the method with the best inner score, which does not depend on test
-    samples, with the setting that it took most often; otherwise the one with the best mean over the
+    If the spec tunes, this is the method with the best inner score, which does not depend on test
+    samples, with its most frequent setting; otherwise it is the method with the best mean over the
     test sets. Methods that cannot transform new samples do not qualify.
     """
     methods, tune = _methods(plan, reducer, classifier), plan.spec.tune
@@ -159,7 +159,7 @@ def _rows(folder: Path, plan: Plan, methods: Mapping[object, list[str]]) -> _Row
 def _taken_most_often(
     plan: Plan, trials: list[str], rows: _Rows
 ) -> tuple[tuple[Setting, Setting], int]:
-    """Return the setting that a tuned method took on most splits (ties: the first)."""
+    """Return the setting that a tuned method selected on most splits (ties: the first)."""
     cell: Cell = plan.trials[trials[0]]
     assert cell.tuning is not None
     texts = [

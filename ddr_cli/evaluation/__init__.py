@@ -1,1 +1,1 @@
-"""How results are obtained and judged: splits, preprocessing, classifiers, metrics, statistics."""
+"""How results are produced and scored: splits, preprocessing, classifiers, metrics, statistics."""

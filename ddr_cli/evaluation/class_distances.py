@@ -64,7 +64,7 @@ class _ClassPlaces(Measure):
 class ClassDistance(_ClassPlaces):
     """Largest distance between some classes, divided by the median distance of two classes.
 
-    It is 0 or more, and below 1 if these classes are nearer to each other than usual.
+    It is 0 or more, and below 1 if these classes are nearer to each other than most classes.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The classifiers, measures and preprocessing steps by name, and the traits that they declare.
 
-A classifier or a measure scores an embedding: each trial has one of either, its evaluator.
+A classifier or a measure scores an embedding: each trial has one evaluator, of either kind.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ddr_cli.core.registry import Registry, components
 
 @dataclass(frozen=True)
 class EvaluatorTraits:
-    """What the engine may share between fits of a classifier, and what else it must know about it.
+    """What the engine may share between fits of a classifier, and its other properties.
 
     A classifier declares its traits in a method ``__ddr_traits__(self) -> EvaluatorTraits``, or has
     the default traits. The same holds for a measure, whose ``score_many(embedded, settings)`` takes

@@ -1,10 +1,10 @@
 """Divisions into folds, of single samples or of whole groups.
 
-scikit-learn's splitters promise nothing about which samples they draw from one release to the next
-(how they share out classes, and the order of their draws, have changed), and a trial's identity
-says the split's kind and index, not the release. So the rules are scikit-learn's, as far as they
-can be, but the order is that of raw 64-bit keys, which NumPy promises never to change, and no
-rounding differs between platforms.
+scikit-learn's splitters do not guarantee that all releases draw the same samples (the allocation of
+classes and the order of the draws have changed), and a trial's identity contains the kind and index
+of its split, not the release. Therefore the rules are scikit-learn's, as far as possible, but the
+order follows raw 64-bit keys, which NumPy promises never to change, and no rounding differs between
+platforms.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ Drawn = TypeVar("Drawn", bound=np.generic)
 def stratified_folds(codes: Codes, folds: int, draw: Draw) -> Codes:
     """Return the fold of each sample; folds differ by at most 1 in size and in any class.
 
-    As in scikit-learn's ``StratifiedKFold``, the samples sorted by class go to the folds in turn.
+    As in scikit-learn's ``StratifiedKFold``, the samples, sorted by class, are assigned to the
+    folds in turn.
     """
     order = np.lexsort((draw(len(codes)), codes))
     fold_of = np.empty(len(codes), dtype=np.intp)
@@ -41,7 +42,7 @@ def stratified_folds(codes: Codes, folds: int, draw: Draw) -> Codes:
 
 
 def training_groups(share: float, n_groups: int) -> int:
-    """Return how many groups a share of them is; an InputError if none is left on one side."""
+    """Return the number of groups in a fraction of them; an InputError if a side would be empty."""
     n_train = math.floor(share * n_groups + 0.5)
     if not 0 < n_train < n_groups:
         raise InputError(
@@ -77,9 +78,10 @@ class Groups:
     def folds(self, folds: int, draw: Draw) -> Codes:
         """Return the fold of each group, such that each training set has all classes.
 
-        As in scikit-learn's ``StratifiedGroupKFold``, one group after the other goes to the fold
-        that has least of its classes. Large groups come first, those of about equal size in random
-        order: in scikit-learn's order, by how uneven a group is, repeats would hardly differ.
+        As in scikit-learn's ``StratifiedGroupKFold``, each group in turn is assigned to the fold
+        that has the fewest samples of its classes. Large groups come first, and groups of about
+        equal size are in random order: with scikit-learn's order, by how uneven a group is, repeats
+        would hardly differ.
         """
         if len(self) < folds:
             raise InputError(f"There are {len(self)} groups, too few for {folds} folds.")
@@ -100,7 +102,7 @@ class Groups:
         return self._with_all_classes(division)
 
     def training(self, share: float, draw: Draw) -> NDArray[np.bool_]:
-        """Mark a random share of the groups, such that those marked have all classes."""
+        """Mark a random fraction of the groups, such that the marked groups have all classes."""
         n_train = training_groups(share, len(self))
 
         def division() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -111,7 +113,7 @@ class Groups:
         return self._with_all_classes(division)
 
     def all_but(self, index: int) -> NDArray[np.bool_]:
-        """Mark all groups but one."""
+        """Mark all groups except one."""
         if len(self) < 2:
             raise InputError("There is only one group, so it cannot be left out.")
         self._check_no_class_in_one_group()
@@ -205,7 +207,7 @@ def inner_folds(
 
 
 def too_few_for_folds(class_sizes: Mapping[str, int], folds: int) -> str:
-    """Return why a training set can't be divided into inner folds, or an empty text."""
+    """Return why a training set can't be divided into inner folds, or an empty string."""
     name, least = min(class_sizes.items(), key=lambda item: item[1])
     if least < 2:
         return (

@@ -105,16 +105,16 @@ class LinearClassifier(Classifier):
         return coef, target - mean @ coef.T
 
     def _origins(self, X: Any, indicators: Floats) -> tuple[Floats, Floats]:
-        """Return what samples and indicators are centred by."""
+        """Return the values that centre samples and indicators."""
         if self.fit_intercept:
             return np.asarray(X.mean(axis=0)).ravel(), indicators.mean(axis=0)
         return np.zeros(X.shape[1]), np.zeros(indicators.shape[1])
 
     def _solve_sparse(self, X: CsrArray, indicators: Floats) -> tuple[Floats, Floats]:
-        """Solve class by class with LSMR, which starts at 0 and so ends at the smallest solution.
+        """Solve class by class with LSMR, which starts at 0 and so reaches the smallest solution.
 
-        scikit-learn's LSQR stops short where the features are nearly collinear: on the digits, made
-        sparse, its coefficients are off by more than a third, these by 1e-12.
+        scikit-learn's LSQR stops too early if features are nearly collinear: on the digits as
+        sparse data, the error of its coefficients is more than a third, that of these is 1e-12.
         """
         mean, target = self._origins(X, indicators)
         centred = LinearOperator(

@@ -141,7 +141,7 @@ class Measure(BaseEstimator, ABC):
 
 @dataclass(eq=False, repr=False)
 class _Neighborhood(Measure, ABC):
-    """The fraction of samples for which something is among the `n_neighbors` nearest others.
+    """The fraction of samples with a hit among the `n_neighbors` nearest other samples.
 
     C. Wang and S. Mahadevan, "Learning Locality-Preserving Discriminative Features", sections 4.1
     and 4.2, Figs. 3, 6 and 7.
@@ -246,8 +246,8 @@ class _LeaveOneOut(Measure, ABC):
     """Recognition by nearest neighbours.
 
     M. Sugiyama, "Local Fisher Discriminant Analysis for Supervised Dimensionality Reduction", ICML
-    2006, marks embeddings by eye: separable, and multimodality preserved. `Separability` and
-    `SubclassAccuracy` are the two in numbers.
+    2006, rates embeddings by eye: separable, and multimodality preserved. `Separability` and
+    `SubclassAccuracy` measure these two properties.
     """
 
     n_neighbors: Annotated[int, Ge(1)] = 9
@@ -364,7 +364,7 @@ class SubclassSilhouette(Measure):
 
 
 def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
-    """Return samples and sub-classes of each class that was merged from several."""
+    """Return the samples and sub-classes of each class that was merged from several."""
     merged = []
     for code in np.unique(embedded.y):
         rows = np.flatnonzero(embedded.y == code)

@@ -17,7 +17,7 @@ from ddr_cli.evaluation.evaluators import MEASURES
 
 @dataclass(frozen=True)
 class Scale:
-    """What the numbers of a metric or of a measure are.
+    """The properties of the numbers of a metric or a measure.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Return the mean over the classes of `y_true` of the fraction that is predicted correctly."""
+    """Return the mean over the classes of `y_true` of the fraction of correct predictions."""
     _, codes = np.unique(np.asarray(y_true), return_inverse=True)
     right = np.asarray(y_true) == np.asarray(y_pred)
     return float(np.mean(np.bincount(codes, weights=right) / np.bincount(codes)))
@@ -70,7 +70,7 @@ MEAN_AVERAGE_PRECISION = "mean_average_precision"
 
 
 def label_score(name: str, y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Return one of `LABEL_METRICS`; a ValueError if the labels differ in shape or are none."""
+    """Return one of `LABEL_METRICS`; a ValueError if the labels differ in shape or are empty."""
     if np.shape(y_true) != np.shape(y_pred) or np.size(y_true) == 0:
         raise ValueError(
             f"{name} needs one prediction per label, and at least one label; the shapes are "
@@ -82,7 +82,7 @@ def label_score(name: str, y_true: ArrayLike, y_pred: ArrayLike) -> float:
 def mean_average_precision(
     relevant: ArrayLike, values: ArrayLike, groups: ArrayLike | None = None
 ) -> float:
-    """Return the mean over the groups of the average precision inside each.
+    """Return the mean over the groups of the average precision within each group.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def mean_average_precision(
     values : array-like of shape (n_samples,)
         Decision values; the larger, the earlier.
     groups : array-like of shape (n_samples,), optional
-        What is ranked together, such as the documents of a query; all samples if not given. A
-        group without a relevant sample has no average precision and doesn't count.
+        What is ranked together, such as the documents of a query; all samples if not given. A group
+        without a relevant sample has no average precision and is ignored.
 
     Raises
     ------
@@ -118,7 +118,7 @@ _NOT_OF_CLASSES = ("d2_absolute", "explained", "neg_m", "neg_root", "r2")
 
 
 def scorer_names() -> list[str]:
-    """Return the names of scikit-learn's scorers of classifiers that are not ours, too."""
+    """Return the names of scikit-learn's classification scorers that are not our metrics."""
     from sklearn.metrics import get_scorer_names
 
     return [
@@ -131,7 +131,7 @@ def scorer_names() -> list[str]:
 
 
 def scorer_needs(name: str) -> tuple[str, ...]:
-    """Return the methods of a classifier of which scikit-learn's scorer needs one."""
+    """Return the classifier's methods of which scikit-learn's scorer needs one."""
     from sklearn.metrics import get_scorer
 
     needed = get_scorer(name)._response_method
@@ -141,7 +141,8 @@ def scorer_needs(name: str) -> tuple[str, ...]:
 def scorer_score(name: str, classifier: Any, X: Any, y_true: ArrayLike) -> float:
     """Return the score of a fitted classifier by scikit-learn's scorer.
 
-    Higher is better: losses are negative. A class that nobody predicts counts 0, without a warning.
+    Higher is better: losses are negative. A class that is never predicted counts 0, without a
+    warning.
     """
     from sklearn.exceptions import UndefinedMetricWarning
     from sklearn.metrics import get_scorer
@@ -173,15 +174,15 @@ def measured() -> Mapping[str, Scale]:
 
 
 def metric_names() -> list[str]:
-    """Return the names of our own metrics; `scorer_names` has the others that a spec can name."""
+    """Return the names of our own metrics; `scorer_names` has the other names for specs."""
     return list(_SCALES)
 
 
 def get_scale(name: str) -> Scale:
-    """Return what the numbers in a journal's column are.
+    """Return the scale of the numbers in a journal's column.
 
-    Scores of scikit-learn's scorers and of a third party's measures are shown as they are, and
-    higher is better.
+    Scores of scikit-learn's scorers and of third-party measures are shown unchanged, and higher is
+    better.
     """
     known = _SCALES.get(name) or measured().get(name)
     return known or Scale(name, name.replace("_", " "), "higher", rate=False)

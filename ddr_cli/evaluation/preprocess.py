@@ -1,6 +1,6 @@
-"""The preprocessing steps: scikit-learn's, behind parameters that specs can check.
+"""The preprocessing steps: scikit-learn's, with parameters that specs can check.
 
-Each is fitted on the training set alone. Its class attribute ``version`` (default: 1) is raised by
+Each is fitted on the training set only. Its class attribute ``version`` (default: 1) is raised by
 hand whenever its numbers change, and is part of a trial's identity.
 """
 
@@ -123,7 +123,7 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
 
 
 class _OfColumns(_Step):
-    """A step that treats categorical columns, which `fit` is told, differently from numbers."""
+    """A step that treats categorical columns, given to `fit`, differently from numbers."""
 
     _accepts_missing = True
     _categorical: Sequence[int] = ()

@@ -1,7 +1,7 @@
-"""Splits from a file: a CSV table with a line for each row of the data set, a column per split.
+"""Splits from a file: a CSV table with a line per row of the data set and a column per split.
 
-The first line names the splits; each cell below is ``train``, ``test``, or empty for a row of
-neither part. So no row can be on both sides, and the table fits beside the data's own.
+The first line names the splits; each cell below is ``train``, ``test``, or empty for a row in
+neither set. So no row can be in both sets, and the table has the same rows as the data.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _PARTS = ("train", "test", "")
 
 @dataclass(frozen=True, eq=False)
 class SplitFile:
-    """The splits of a file: its number of rows, and of each split those of the two parts.
+    """The splits of a file: the number of its rows, and the training and test rows of each split.
 
-    `sha256` is that of the file.
+    `sha256` is the hash of the file.
     """
 
     sha256: str
@@ -46,7 +46,7 @@ class SplitFile:
 
 
 def read_split_file(path: Path) -> SplitFile:
-    """Read a file of splits; an InputError says what is wrong with it, and where."""
+    """Read a file of splits; an InputError states what is wrong with it, and where."""
     try:
         require_file(path)
         content = path.read_bytes()

@@ -1,9 +1,8 @@
-"""Train/test splits that depend on the master seed, the data set and the index alone.
+"""Train/test splits that depend only on the master seed, the data set and the index.
 
-Every method of an experiment therefore sees the same splits, whatever else is
-run, in whatever order, on whatever machine. A method's own randomness comes
-from a second stream, `method_seed`, and which training samples are labelled from
-a third, `label_places`.
+Every method of an experiment therefore has the same splits, in any run, order and machine. A
+method's own randomness uses a second stream, `method_seed`, and the selection of labelled training
+samples a third, `label_places`.
 """
 
 from __future__ import annotations
@@ -201,9 +200,9 @@ def split_labelled(
 ) -> Split:
     """Return a split, as `make_split`, of samples of which some have no label, -1.
 
-    They are drawn by nobody and never tested. They stand at the end of the training set: all of
-    them, or in a split that is the data set's own or a given one, those that it trains on; and
-    none whose group is tested.
+    Unlabelled samples are not drawn and never tested. They are at the end of the training set: all
+    of them, or in a predefined or given split, those in its training set; samples whose group is in
+    the test set are left out.
     """
     labelled = np.flatnonzero(y != _UNLABELLED)
     if len(labelled) == len(y):
@@ -279,7 +278,7 @@ def _but_is(key: str, value: object) -> str:
 
 
 def no_groups(dataset: str) -> str:
-    """Say that a data set has no groups, and how it gets some."""
+    """Return the error that a data set has no groups, and how to state them."""
     return (
         f"The data set '{dataset}' has no groups, which the split kind 'grouped' needs; name the "
         "column that holds them as 'groups' of its card's format."
@@ -289,7 +288,7 @@ def no_groups(dataset: str) -> str:
 def method_seed(seed: int, dataset: str, index: int) -> int:
     """Return the seed of a method's own randomness on one split, in [0, 2**32).
 
-    The stream is independent of the one that drew the split.
+    The stream is independent of the stream that drew the split.
     """
     return int(_seed_sequence(seed, dataset, index, _METHOD_STREAM).generate_state(1)[0])
 
@@ -305,8 +304,8 @@ def drawn_order(
     """Return positions in a split (training rows, then test rows) with the test rows shuffled.
 
     Methods get the samples of a split in this order. Files are often sorted by class, so the order
-    in a file would tell the labels of test samples. The spec and its seed are public; the number
-    `key` can be computed from the whole data set only.
+    in a file would reveal the labels of test samples. The spec and its seed are public; the number
+    `key` can only be computed from the whole data set.
     """
     sequence = _seed_sequence(seed, dataset, index, _ORDER_STREAM)
     keyed = np.random.SeedSequence([*sequence.generate_state(4).tolist(), key])
@@ -317,10 +316,10 @@ def drawn_order(
 def label_places(
     y: ArrayLike, train: Indices, *, seed: int, dataset: str, index: int
 ) -> NDArray[np.intp]:
-    """Return the place, from 0, at which each training sample is labelled among those of its class.
+    """Return the rank, from 0, in which each training sample is labelled within its class.
 
-    With a budget of b labels per class the samples at places below b are labelled, so those of a
-    smaller budget are among those of a larger one. `y` are the labels of all samples; the stream is
+    With a budget of b labels per class, the samples with ranks below b are labelled, so a larger
+    budget includes the samples of a smaller one. `y` has the labels of all samples; the stream is
     independent of those of the splits and of the methods.
     """
     generator = np.random.PCG64(_seed_sequence(seed, dataset, index, _LABEL_STREAM))
@@ -333,8 +332,8 @@ def label_places(
 def split_hash(train: ArrayLike, test: ArrayLike) -> str:
     """Return 16 hexadecimal digits of the SHA-256 of two index arrays.
 
-    Hashed are the length of `train`, `train` and `test`, as little-endian 64-bit integers, so
-    the value is the same on every platform.
+    The hash covers the length of `train`, `train` and `test`, as little-endian 64-bit integers, so
+    it is the same on every platform.
     """
     digest = hashlib.sha256()
     for part in ([np.size(train)], train, test):
@@ -389,7 +388,7 @@ def _marked(codes: NDArray[np.intp], counts: NDArray[np.int64], draw: Draw) -> N
 
 
 def _drawn_of(codes: NDArray[np.intp], total: int, draw: Draw) -> NDArray[np.bool_]:
-    """Mark `total` random samples, stratified; of fewer than there are classes, any."""
+    """Mark `total` random samples, stratified unless there are more classes than that."""
     _, own = np.unique(codes, return_inverse=True)
     sizes = np.bincount(own)
     if total < len(sizes):
@@ -398,7 +397,7 @@ def _drawn_of(codes: NDArray[np.intp], total: int, draw: Draw) -> NDArray[np.boo
 
 
 def _places_in_class(codes: NDArray[np.intp], keys: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Return each sample's place in the order of `keys` among the samples of its class."""
+    """Return each sample's rank, by `keys`, among the samples of its class."""
     order = np.lexsort((keys, codes))
     sorted_codes = codes[order]
     places = np.empty(len(codes), dtype=np.intp)
@@ -419,9 +418,9 @@ def _check_folds(folds: int, class_sizes: NDArray[np.int64], names: Sequence[obj
 
 
 def _apportion(total: int, class_sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Divide `total` among the classes by largest remainders, at least 1 each.
+    """Divide `total` among the classes by largest remainders, with at least 1 each.
 
-    Whole-number arithmetic throughout: no rounding that could differ between platforms.
+    Only integer arithmetic is used: no rounding differs between platforms.
     """
     counts = np.zeros(len(class_sizes), dtype=np.int64)
     # A class that gets its one point by right of existence leaves the division, which is then
@@ -447,7 +446,7 @@ def _training_counts(
     class_sizes: NDArray[np.int64],
     classes: Sequence[object],
 ) -> NDArray[np.int64]:
-    """Return how many samples of every class are drawn for training."""
+    """Return the number of training samples to draw from each class."""
     n_samples = int(class_sizes.sum())
     assert train is not None
     # Rounded half up: a product such as 0.29 * 100, an ulp short of 29, still gives 29.

@@ -1,40 +1,41 @@
-"""What repeated random splits say, and what they can't.
+"""Statistics of repeated random splits, and their limits.
 
-Re-splits of one data set share most of their points, so their scores are correlated: the spread of
-single splits is honest as it stands, but an interval for a mean or a test between two methods that
-takes the splits for independent is far too sure of itself.
+Re-splits of one data set share most of their samples, so their scores are correlated: the spread of
+single splits is correct, but an interval of a mean, or a test between two methods, that treats the
+splits as independent is far too narrow.
 
-Let f be the training part's share of the points. A split's score is, to first order, mu + a + b: a
-is what its training part adds (variance V_a), b its test part (V_b). Two random splits share the
-share f of their training points and 1 - f of their test points, so
+Let f be the fraction of the samples in the training set. The score of a split is, to first order,
+mu + a + b: a is the contribution of its training set (variance V_a), b that of its test set (V_b).
+Two random splits share the fraction f of their training samples and 1 - f of their test samples, so
 
 - the variance s^2 of the scores has the mean (1 - f) V_a + f V_b,
 - the mean of J splits has the variance s^2 / J + f V_a + (1 - f) V_b.
 
-s^2 alone does not tell V_a from V_b. Test parts up to the size of the training part: all of s^2
-counts as V_b, which gives s^2 (1/J + n_test/n_train), the correction of Nadeau and Bengio. For
-larger test parts that is still enough, but absurdly wide: a test part of thousands has next to no
-V_b. Where the score is a share of test points, V_b is at most v / n_test, with v a bound of one
-point's variance, and what remains of s^2 counts as V_a:
+s^2 alone does not distinguish V_a from V_b. If the test set is at most as large as the training
+set, all of s^2 counts as V_b, which gives s^2 (1/J + n_test/n_train), the correction of Nadeau and
+Bengio. For larger test sets this is still sufficient, but far too wide: a test set of thousands of
+samples has almost no V_b. If the score is a fraction of the test samples, V_b is at most v /
+n_test, with v a bound of one sample's variance, and the rest of s^2 counts as V_a:
 
     s^2 (1/J + n_train/n_test) + (1 - n_train/n_test) min(v / n_test, s^2 / f).
 
-Terms of higher order are less correlated than a and b, so they only add to the safety. Left out, as
-by Nadeau and Bengio, is that a point may act alike when trained on and when tested. In
-``benchmarks/bench_intervals.py`` that shows for 1-NN among mislabelled points alone: at 0.45 test
-points for each training point 90 % of the nominal 95 % intervals hold the truth, elsewhere and for
-all paired differences 94 % or more. Methods that learn from unlabelled test points see the same
-points in every split: there the interval speaks of these.
+Terms of higher order are less correlated than a and b, so they only make the interval more
+conservative. As in Nadeau and Bengio, one effect is ignored: a sample may have a similar effect in
+the training set and in the test set. In ``benchmarks/bench_intervals.py`` this effect only appears
+for 1-NN with mislabelled samples: with 0.45 test samples per training sample, 90 % of the nominal
+95 % intervals contain the true value; in all other cases and for all paired differences it is 94 %
+or more. Methods that learn from unlabelled test samples use the same samples in every split; their
+interval holds for these samples only.
 
-Repeated k-fold: the folds of one division share no test point, and their training parts all but one
-fold, so that s^2 has the mean V_a / (k - 1) + V_b, and the mean over a whole division has the
-variance f V_a + (1 - f) V_b with f = (k - 1) / k, as above but without s^2 / J. The same intervals
-therefore hold, with n_test / n_train = 1 / (k - 1), and are a little wide; this is the corrected
-repeated k-fold test of Bouckaert and Frank. In ``bench_intervals.py --folds 5 --splits 10`` they
-hold the truth in 94 to 99 % of 300 data sets, the uncorrected ones in 74 to 88 %. Leaving out one
-group after the other is k-fold with groups for points, and its intervals speak of new groups;
-n_test / n_train is then the mean, and of points that come in groups v / n_test is no bound, so that
-it is not used. Given splits are taken for random ones: what they share is not known.
+Repeated k-fold: the folds of one division share no test sample, and their training sets share all
+but one fold, so that s^2 has the mean V_a / (k - 1) + V_b, and the mean over a whole division has
+the variance f V_a + (1 - f) V_b with f = (k - 1) / k, as above but without s^2 / J. The same
+intervals are therefore valid, with n_test / n_train = 1 / (k - 1), and slightly wide; this is the
+corrected repeated k-fold test of Bouckaert and Frank. In ``bench_intervals.py --folds 5 --splits
+10`` they contain the true value for 94 to 99 % of 300 data sets, the uncorrected ones for 74 to 88
+%. Leaving out one group at a time is k-fold with groups instead of samples, and its intervals hold
+for new groups; n_test / n_train is then the mean, and v / n_test, which is no bound for grouped
+samples, is not used. Given splits are treated as random ones, because their overlap is unknown.
 
 References
 ----------
@@ -48,7 +49,7 @@ Q. Wang, B. Lindsay, "Variance estimation of a general U-statistic with applicat
 cross-validation", Statistica Sinica 24 (2014); M. Fuchs, R. Hornung, R. De Bin, A.-L. Boulesteix,
 "A U-statistic estimator for the variance of resampling-based error estimators", arXiv:1310.8203
 (2013): the mean over all splits as a U-statistic, from whose first-order terms f and 1 - f come.
-Their estimators of its variance ask for the losses of single points in splits that share none.
+Their estimators of its variance need the losses of single samples in splits that share no sample.
 """
 
 from __future__ import annotations
@@ -73,18 +74,18 @@ _RESAMPLES = 9999
 
 @dataclass(frozen=True)
 class PairedDifferences:
-    """First method's scores minus the second's, and the hash of the split behind each."""
+    """First method's scores minus the second's, and the hash of the split of each."""
 
     values: NDArray[np.float64]
     splits: tuple[str, ...]
 
 
 def split_interval(values: ArrayLike, level: float) -> tuple[float, float]:
-    """Return the ends of the interval in which the share `level` of the single scores lies.
+    """Return the ends of the interval that contains the fraction `level` of the single scores.
 
     They are the empirical quantiles (1 - level) / 2 and (1 + level) / 2, linear between
-    neighbouring scores. It tells where the next single split may land and does not shrink with
-    more splits.
+    neighbouring scores. It shows where the score of the next single split may lie, and does not
+    shrink with more splits.
     """
     scores = _finite(values)
     _check_level(level)
@@ -94,7 +95,7 @@ def split_interval(values: ArrayLike, level: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class MeanInterval:
-    """A mean over `n` overlapping splits and its interval; `name` says which correction it has.
+    """A mean over `n` overlapping splits and its interval; `name` states its correction.
 
     `p_value` is that of the two-sided test that the mean is zero. With a single split `low`, `high`
     and `p_value` are nan.
@@ -110,12 +111,12 @@ class MeanInterval:
 
 # scipy.stats has the same, and takes longer to load than a report to write.
 def t_quantile(level: float, df: int) -> float:
-    """Return the quantile that Student's t with `df` degrees of freedom is below with `level`."""
+    """Return the quantile of Student's t distribution with `df` degrees of freedom at `level`."""
     return float(special.stdtrit(df, level))
 
 
 def t_above(value: float, df: int) -> float:
-    """Return the probability that Student's t with `df` degrees of freedom is above `value`."""
+    """Return the probability that Student's t with `df` degrees of freedom exceeds `value`."""
     return float(special.stdtr(df, -value))
 
 
@@ -195,8 +196,8 @@ def paired_differences(
 ) -> PairedDifferences:
     """Return the differences of two methods' scores, split by split.
 
-    An InputError if the hashes of the splits behind them differ anywhere, one stands twice, or
-    their number is not that of the scores.
+    Raises an InputError if the hashes of their splits differ, a split occurs twice, or the number
+    of hashes is not that of the scores.
     """
     a, b = _finite(first), _finite(second)
     if not len(a) == len(b) == len(splits_first) == len(splits_second):
@@ -216,7 +217,7 @@ def paired_differences(
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Return Holm's step-down adjustment of p-values; nan stays nan and does not count."""
+    """Return Holm's step-down adjustment of p-values; nan stays nan and is not counted."""
     p = np.asarray(p_values, dtype=np.float64)
     adjusted = np.full(p.shape, np.nan)
     order = np.argsort(p, kind="stable")[: int(np.isfinite(p).sum())]
@@ -226,10 +227,10 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
 
 
 def signed_ranks(differences: ArrayLike) -> float:
-    """Return the two-sided p-value of Wilcoxon's signed-rank test, data sets being the sample.
+    """Return the two-sided p-value of Wilcoxon's signed-rank test over data sets.
 
-    Zeros are left out. It is exact, by all changes of sign, up to 13 differences with ties and up
-    to 50 without; nan of fewer than two differences.
+    Zeros are left out. It is exact, from all changes of sign, up to 13 differences with ties and up
+    to 50 without; nan for fewer than two differences.
     """
     from scipy import stats
 
@@ -248,12 +249,12 @@ def signed_ranks(differences: ArrayLike) -> float:
 
 
 def fewest_for_signed_ranks(alpha: float, n_tests: int = 1) -> int:
-    """Return how many data sets it takes for `signed_ranks` to reject under Holm over `n_tests`."""
+    """Return how many data sets `signed_ranks` needs to reject, with Holm over `n_tests`."""
     return int(np.ceil(1 - np.log2(alpha / n_tests)))
 
 
 def bootstrap_interval(values: ArrayLike, level: float, *, seed: int = 0) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of a mean; nan of fewer than two values."""
+    """Return the percentile bootstrap interval of a mean; nan for fewer than two values."""
     scores = _finite(values)
     _check_level(level)
     if len(scores) < 2:
@@ -265,7 +266,7 @@ def bootstrap_interval(values: ArrayLike, level: float, *, seed: int = 0) -> tup
 
 @lru_cache(maxsize=8)
 def _resamples(n: int, seed: int) -> NDArray[np.int64]:
-    """Return the places of what is drawn, which many methods on as many data sets share."""
+    """Return the drawn positions, shared by many methods with the same number of data sets."""
     return np.random.default_rng(seed).integers(n, size=(_RESAMPLES, n))
 
 

@@ -1,4 +1,4 @@
-"""Figures, one kind of chart per module; here, which kind a run's figure is."""
+"""Figures, one kind of chart per module; this module selects the kind for a run."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _UNORDERED = "random_state"
 
 
 def draw(summary: Summary, notes: Notes = NO_NOTES) -> Figure:
-    """Draw the metric that a run's spec plots, with what papers say of it.
+    """Draw the metric that a run's spec plots, with the numbers of the papers.
 
-    A run that kept embeddings shows those. With one swept parameter there are curves, as with
-    numbers of labels and sizes of the training part. With two, there is a panel per value of the
-    second, or heat maps where it has many. With one that has words for values, there is a line for
-    each of them. Of random states there is a dot for each on a method's line. Otherwise there is a
-    dot per method, for the best of its settings.
+    A run with stored embeddings shows these. One swept parameter, numbers of labels, or sizes of
+    the training set give curves. Two parameters give a panel per value of the second, or heat maps
+    if it has many values. A parameter whose values are words gives a line for each word. Random
+    states give a dot each on a method's line. Otherwise there is a dot per method, for its best
+    setting.
     """
     embeddings = drawn_embeddings(summary, notes.marks)
     picture = Picture(summary, summary.run.spec.plot.y, notes)
@@ -57,14 +57,14 @@ def draw(summary: Summary, notes: Notes = NO_NOTES) -> Figure:
 
 
 def _words_of(summary: Summary, rows: pd.DataFrame) -> str | None:
-    """Return the one swept parameter if its values are words, which no axis orders."""
+    """Return the only swept parameter if its values are words, which have no order."""
     swept = [name for name in swept_columns(summary.run) if name in rows]
     is_one = len(swept) == 1 and all(isinstance(value, str) for value in rows[swept[0]])
     return swept[0] if is_one else None
 
 
 def _axes_of(summary: Summary, rows: pd.DataFrame) -> tuple[str | None, str | None]:
-    """Return the parameter along the x axis and the one that panels differ in."""
+    """Return the parameter on the x axis and the parameter that distinguishes the panels."""
     swept = [
         name
         for name in swept_columns(summary.run)

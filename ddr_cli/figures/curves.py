@@ -1,4 +1,4 @@
-"""A metric over swept parameters: curves, and heat maps where a second one has many values."""
+"""A metric over swept parameters: curves, and heat maps if a second parameter has many values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Panel:
 
 
 class _Curves:
-    """How the curves of a figure are drawn: which panels there are, and the looks of methods."""
+    """How the curves of a figure are drawn: its panels, and the looks of methods."""
 
     def __init__(self, picture: Picture, x: str, second: str | None) -> None:
         self.picture, self.x = picture, x
@@ -97,18 +97,18 @@ class _Curves:
         return [_Panel(picture.note, self.methods, rows, families)]
 
     def name(self, method: Method) -> str:
-        """Return a curve's name, without the method that its panel is named after."""
+        """Return a curve's name, without the method if the panel is named after it."""
         if not self.by_reducer or method in self.level:
             return self.picture.name(method)
         return method[1]
 
     def at(self, method: Method, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a method along the axis."""
+        """Return the rows of a method, sorted along the axis."""
         own = self.picture.of(method, rows)
         return own[own[self.x].notna()].sort_values(self.x)
 
     def draw(self, axes: Axes, panel: _Panel) -> None:
-        """Draw the curves of a panel, with their bands and best means, and the level lines."""
+        """Draw the curves of a panel, with their bands and best means, and the horizontal lines."""
         if self.compact:
             for method in self.methods:
                 own = self.at(method, panel.last())
@@ -168,14 +168,14 @@ class _Curves:
         return {each: float(means.iloc[0]) for each, means in own.items() if len(means)}
 
     def level_look(self, method: Method) -> dict[str, Any]:
-        """Return the look of a level line, with other dashes than others of its colour."""
+        """Return the look of a horizontal line, with different dashes from others of its colour."""
         colour = self.looks[method].colour
         alike = [each for each in self.level if self.looks[each].colour == colour]
         dashes = _LEVELS[alike.index(method) % len(_LEVELS)]
         return {"color": colour, "linestyle": dashes, "linewidth": 1.2}
 
     def name_ends(self, axes: Axes, panel: _Panel) -> None:
-        """Name each curve at its end, and each level line with its value.
+        """Label each curve at its end, and each horizontal line with its value.
 
         The limits of the axes must be final.
         """
@@ -194,11 +194,11 @@ class _Curves:
 
 
 def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
-    """Draw the metric against a swept parameter, in one panel where it stays readable.
+    """Draw the metric against a swept parameter, in one panel if it stays readable.
 
     The curves of the predefined split are dashed lines next to those of re-splits. Methods without
-    the parameter are level lines. There is a panel per value of `second`, per method if there are
-    several with several classifiers each or more than ten, and per family of splits if a panel
+    the parameter are horizontal lines. There is a panel per value of `second`, per method if there
+    are several with several classifiers each or more than ten, and per family of splits if a panel
     would have more than eight lines.
     """
     drawn = _Curves(picture, x, second)
@@ -248,9 +248,9 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
 
 
 def _value_limits(drawn: _Curves, axes: Axes) -> str:
-    """Scale the axis of values to the curves; return what is left out of it, in words.
+    """Scale the axis of values to the curves; return what lies outside it, in words.
 
-    Level lines and printed numbers widen it if they are near the curves.
+    Horizontal lines and printed numbers extend it if they are near the curves.
     """
     picture = drawn.picture
     curves = picture.rows[picture.rows[drawn.x].notna()]
@@ -281,9 +281,9 @@ def _value_limits(drawn: _Curves, axes: Axes) -> str:
 
 
 def _printed(drawn: _Curves, axes: Axes, panel: _Panel) -> None:
-    """Mark what the paper prints, in every panel that shows what it is compared with.
+    """Mark the paper's numbers in every panel that shows the row they are compared with.
 
-    The limits of the axes must be final: a number far from ours is marked at the panel's edge.
+    The limits of the axes must be final: a number outside them is marked at the panel's edge.
     """
     picture, x = drawn.picture, drawn.x
     low, high = axes.get_ylim()
@@ -335,7 +335,7 @@ def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
 
 
 def _handles(drawn: _Curves) -> list[Any]:
-    """Return the legend's entries for lines: families of splits, the best mean, level lines."""
+    """Return the legend's entries: families of splits, the best mean, horizontal lines."""
     picture, neutral = drawn.picture, {"color": style.NEUTRAL, "marker": "o"}
     handles = []
     for family in reversed(picture.families):
@@ -361,8 +361,8 @@ def _handles(drawn: _Curves) -> list[Any]:
 def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     """Draw a heat map per method, over the last family of splits, with the means in the cells.
 
-    The colours span the means that are shown, the better the lighter. Means within one Monte-Carlo
-    error of the best one are bold.
+    The colours span the means that are shown; lighter is better. Means within one Monte-Carlo error
+    of the best one are bold.
     """
     family = picture.families[-1]
     rows = picture.of_family(family).dropna(subset=[x, second])

@@ -1,7 +1,7 @@
 """Dot plots: a dot per method, for runs without a sweep or with more swept parameters than axes.
 
-Or, over a swept parameter without an order (such as the class that is looked at), a dot per method
-on a line for each of its values. Shuffled labels have a dot plot of their own.
+Alternatively, for a swept parameter without an order (such as the class of a measure), a line for
+each of its values and a dot per method. Shuffled labels have a separate dot plot.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def draw_dot_plot(picture: Picture, every: str = "") -> Figure:
     """Draw one line per method: its best setting's mean, interval and quoted number.
 
     There is a panel per classifier, so that reducers are compared line by line. Panels share an
-    axis unless some of them would leave most of it empty. Of a run that tunes, a line shows the
-    default setting as a stroke too. A parameter without an order, such as a random state, has all
-    its values on a line, as no best one is chosen of `every` one.
+    axis unless this would leave most of a panel empty. If a run tunes, a line also shows the
+    default setting as a stroke. A parameter without an order, such as a random state, has all its
+    values on one line, because no best value is selected; `every` names it.
     """
     group = 1 if picture.run.spec.plot.x != "classifier" else 0
     lines = list(dict.fromkeys(picture.untuned(method) for method in picture.methods))
@@ -88,7 +88,7 @@ def draw_dot_plot(picture: Picture, every: str = "") -> Figure:
 
 
 def _value_axes(picture: Picture, grid: Sequence[Axes]) -> None:
-    """Scale the panels' axes: the narrow ones share one range, the others another one."""
+    """Scale the panels' axes: the narrow ones share one range, the others another."""
     ends = []
     for axes in grid:
         drawn = np.concatenate([np.asarray(line.get_xdata(), dtype=float) for line in axes.lines])
@@ -112,7 +112,7 @@ def _value_axes(picture: Picture, grid: Sequence[Axes]) -> None:
 
 
 def _spread(picture: Picture) -> str:
-    """Return from where to where each method's means are, for a few of them."""
+    """Return the range of each method's means, for a few methods."""
     parts = []
     for method in picture.methods:
         means = picture.of(method, picture.of_family(picture.families[-1]))["mean"].dropna()
@@ -142,7 +142,7 @@ def _draw_family(
     place_of_look: int,
     every: str,
 ) -> None:
-    """Draw the dots and the paper's numbers of one family of splits on a panel's lines."""
+    """Draw the dots and the paper's numbers of one family of splits on the lines of a panel."""
     rows = picture.of_family(family)
     several, first = len(picture.families) > 1, picture.families[0]
     shift = 0.0 if not several else -_SHIFT if family == first else _SHIFT
@@ -201,7 +201,7 @@ def draw_category_plot(picture: Picture, x: str) -> Figure:
 def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
     """Draw a line per method from its accuracy on held-out samples to that on its training samples.
 
-    The labels are shuffled, so that the distance is what the method fits of random labels.
+    The labels are shuffled, so the distance shows how far the method fits random labels.
     """
     rows = found.rows.dropna(subset=["seen", "held_out"])
     with house_style():

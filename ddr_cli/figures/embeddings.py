@@ -1,4 +1,4 @@
-"""Embeddings that a run kept, drawn: a panel per method, a colour and a marker per class."""
+"""Draws stored embeddings: a panel per method, a colour and a marker per class."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ _OWN_POINT: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class DrawnEmbedding:
-    """One reducer's kept points, the first columns of them that are drawn, and what is said of it.
+    """One reducer's stored samples, the columns that are drawn, and the texts about it.
 
-    `title` is the method with its swept parameters and what is left out of its dimensions, `scores`
-    what the run measured, such as ``error 5.30 %``. With a `direction`, the coordinates are the
-    data's own, in a plane where the method has found it.
+    `title` is the method with its swept parameters and the number of dimensions left out; `scores`
+    has the measured values, such as ``error 5.30 %``. With a `direction`, the coordinates are those
+    of the data, and the direction in their plane is the one that the method found.
     """
 
     title: str
@@ -88,10 +88,10 @@ class DrawnEmbedding:
 def drawn_embeddings(
     summary: Summary, marks: Mapping[str, str] | None = None
 ) -> list[DrawnEmbedding]:
-    """Return the embeddings that a run kept, in the order of the spec's reducers.
+    """Return the stored embeddings of a run, in the order of the spec's reducers.
 
-    What no method has changed comes first: the points of ``none``, or else of generated data. Under
-    a method stands what a paper's table of `marks` says of it.
+    The original data come first: the samples of ``none``, or generated data. Below a method is its
+    rating from a paper's table of ratings, `marks`.
     """
     found = []
     for name, kept in kept_files.read_embeddings(summary.run.folder):
@@ -108,7 +108,7 @@ def drawn_embeddings(
 
 
 def _with_data(summary: Summary, found: list[DrawnEmbedding]) -> list[DrawnEmbedding]:
-    """Add the points themselves where they are generated, and directions in their plane."""
+    """Add the original samples of generated data, and directions in their plane."""
     identity = summary.run.manifest.data
     if identity is None or not found:
         return found
@@ -128,9 +128,9 @@ def _with_data(summary: Summary, found: list[DrawnEmbedding]) -> list[DrawnEmbed
 
 
 def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.float64]] | None:
-    """Return the features of the samples whose embeddings are kept, with their split's hash.
+    """Return the features of the samples whose embeddings are stored, with the hash of their split.
 
-    None for measured data: a figure reads no files of data.
+    None for measured data, because a figure reads no data files.
     """
     # They bring scikit-learn along.
     from ddr_cli.data import load_card, load_dataset
@@ -158,7 +158,7 @@ def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.f
 
 
 def _in_plane(embedding: DrawnEmbedding, X: NDArray[np.float64]) -> DrawnEmbedding:
-    """Return a linear embedding in one dimension as its direction among the data."""
+    """Return a linear embedding in one dimension as a direction in the plane of the data."""
     if embedding.dimension != 1:
         return embedding
     centred, places = X - X.mean(axis=0), embedding.coordinates[:, 0]
@@ -199,7 +199,7 @@ def _embedding(summary: Summary, item: Item, kept: KeptEmbedding, mark: str) -> 
 
 
 def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
-    """Return what was measured on the splits' family that the embedding belongs to."""
+    """Return the values measured on the family of splits that the embedding belongs to."""
     rows = summary.methods
     rows = rows[(rows["reducer"] == item.name) & (rows["split"] == split_family(kept.split))]
     params = {"mode": kept.mode, **kept.params}
@@ -224,7 +224,7 @@ def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
 
 
 def scores_note(summary: Summary) -> str:
-    """Return what the scores under the titles are: means over splits, or medians over starts."""
+    """Return what the scores below the titles are: means over splits, or medians over starts."""
     rows = summary.methods
     if rows.empty or rows["planned"].max() < 2:
         return ""
@@ -235,7 +235,7 @@ def scores_note(summary: Summary) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PointGroup:
-    """Points that are drawn alike: a class, or a sub-class with its class's marker."""
+    """Samples with the same look: a class, or a sub-class with the marker of its class."""
 
     name: str
     short: str
@@ -249,8 +249,8 @@ def draw_embeddings(
 ) -> Figure:
     """Draw a panel per embedding: one dimension as strips, two as a plane, three in perspective.
 
-    Training points are pale where test points are there too; prototypes are rings. `note` says
-    what the numbers under the panels' titles are.
+    Training samples are pale if there are test samples too; prototypes are rings. `note` describes
+    the numbers below the panels' titles.
     """
     columns = _COLUMNS.get(len(embeddings), 4)
     lines = -(-len(embeddings) // columns)
@@ -298,7 +298,7 @@ def _heading(axes: Any, embedding: DrawnEmbedding, width: float) -> None:
 
 
 def point_groups(embedding: DrawnEmbedding) -> list[PointGroup]:
-    """Return what the points are told apart by: a marker per class, a colour per sub-class."""
+    """Return the groups of samples with their looks: a marker per class, a colour per sub-class."""
     found: list[PointGroup] = []
     subclasses, names = embedding.subclasses, embedding.kept.subclass_names
     for code, name in enumerate(embedding.kept.classes):
@@ -319,7 +319,7 @@ def point_groups(embedding: DrawnEmbedding) -> list[PointGroup]:
 
 
 def _parts(embedding: DrawnEmbedding) -> Iterator[tuple[NDArray[np.bool_], float]]:
-    """Yield training and test points with their opacity, the more important ones last."""
+    """Yield training and test samples with their opacity, the more important ones last."""
     if embedding.is_test.any() and not embedding.is_test.all():
         yield ~embedding.is_test, _PALE
         yield embedding.is_test, _SOLID
@@ -358,7 +358,7 @@ def _panel(axes: Any, embedding: DrawnEmbedding, *, rasterized: bool, size: floa
 
 
 def _show_direction(axes: Axes, X: NDArray[np.float64], direction: NDArray[np.float64]) -> None:
-    """Draw the line that points are projected to, without a change of the panel's limits."""
+    """Draw the line that samples are projected onto, without changing the panel's limits."""
     axes.set_aspect("equal", adjustable="datalim")
     axes.apply_aspect()
     ends = tuple(X.mean(axis=0)), tuple(X.mean(axis=0) + direction)
@@ -367,7 +367,7 @@ def _show_direction(axes: Axes, X: NDArray[np.float64], direction: NDArray[np.fl
 
 
 def _places(embedding: DrawnEmbedding, groups: Sequence[PointGroup]) -> NDArray[np.float64]:
-    """Return where points are drawn: those of one dimension scattered over their group's strip."""
+    """Return the positions of samples; one-dimensional ones are scattered over a strip."""
     if embedding.dimension > 1:
         return embedding.coordinates
     # A low-discrepancy sequence fills a strip evenly and is the same in every run.

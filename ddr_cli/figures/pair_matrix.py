@@ -1,4 +1,4 @@
-"""The matrix of all pairs of methods: how far apart, and who wins on how many data sets."""
+"""The matrix of all pairs of methods: their differences, and the wins on data sets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NAME_WIDTH = 18
 
 
 def draw_pairs(found: Comparison) -> Figure:
-    """Draw the difference of every two methods of a track; it needs two that met."""
+    """Draw the difference of every two methods of a track; at least one pair must share data."""
     if found.pairs.empty:
         raise InputError("The matrix of pairs needs two methods of one track.")
     tracks = [track for track in TRACKS if (found.pairs["track"] == track).any()]
@@ -95,7 +95,7 @@ def _draw_track(
 
 
 def _cell(pair: pd.Series[Any], metric: str, side: int, across: bool) -> str:
-    """Return what stands in a cell, seen from the first (1) or the second method (-1)."""
+    """Return the text of a cell, from the view of the first (1) or the second method (-1)."""
 
     def points(name: str) -> str:
         return difference_text(side * pair[name], metric, unit=False)

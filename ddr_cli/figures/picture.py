@@ -1,4 +1,4 @@
-"""What every drawing of a run shares: its methods and their looks, scale, words and legend."""
+"""What all drawings of a run share: its methods and their looks, scale, texts and legend."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ _FEW_NAMED = 3
 
 @dataclass(frozen=True)
 class QuotedNumber:
-    """A number that a paper prints, drawn as a star next to the row of ours that answers it.
+    """A number that a paper prints, drawn as a star next to our row that it is compared with.
 
-    `value` is in the metric's unit, `text` as shown (``paper: 8.6 %``); `at` is the value of the
-    swept parameter that the paper gives, None where it is the row's.
+    `value` is in the metric's unit, `text` is the label (``paper: 8.6 %``); `at` is the value of
+    the swept parameter that the paper gives, None if it is the row's.
     """
 
     row: int
@@ -82,9 +82,10 @@ class QuotedNumber:
 
 @dataclass(frozen=True)
 class Notes:
-    """What papers print about a run, for its figure.
+    """The papers' numbers and ratings for a run, for its figure.
 
-    `marks` has, by a method's label, what it keeps according to a table of marks and to us.
+    `marks` has, by a method's label, the properties that it preserves according to the table of
+    ratings and to our results.
     """
 
     quoted: Sequence[QuotedNumber] = ()
@@ -98,9 +99,9 @@ class Picture:
     """One metric of a run's summary, ready to be drawn.
 
     `rows` are the summary's rows of the metric, rates in percent; `methods` are in the order of the
-    spec; `families` are those of the splits, the predefined one first, whatever the size of the
-    training part; quoted numbers that belong to other rows are left out. On an axis of numbers of
-    labels, all labels stand a step beyond the largest number; `ticks` has that axis's texts.
+    spec; `families` are the families of splits, the predefined one first, whatever the size of the
+    training set; quoted numbers that belong to other rows are left out. On an axis of numbers of
+    labels, "all" is one step beyond the largest number; `ticks` has the texts of this axis.
     """
 
     def __init__(self, summary: Summary, metric: str, notes: Notes) -> None:
@@ -142,7 +143,7 @@ class Picture:
         self.families: list[str] = sorted(families, key=lambda name: name != "predefined")
 
     def untuned(self, method: Method) -> Method:
-        """Return the method at its default setting, of one that is tuned."""
+        """Return a tuned method at its default setting."""
         return method[0].removesuffix(TUNED_SUFFIX), method[1]
 
     def of(self, method: Method, rows: pd.DataFrame) -> pd.DataFrame:
@@ -150,7 +151,7 @@ class Picture:
         return rows[(rows["reducer_label"] == method[0]) & (rows["classifier_label"] == method[1])]
 
     def keep_best_at(self, x: str) -> None:
-        """Keep of each method and place on the axis the row of the best other setting alone."""
+        """For each method and value on the axis, keep only the row of the best other setting."""
         groups = self.rows.groupby(["reducer_label", "classifier_label", "split", x], sort=False)
         best = [best_index(group["mean"], self.metric) for _, group in groups]
         self.rows = self.rows.loc[sorted(best)]
@@ -188,8 +189,8 @@ class Picture:
     ) -> Look:
         """Return how a method is drawn: by its reducer, or its classifier (place 1).
 
-        In a panel of its own it has no need of another shade than its like, and a method `among`
-        others in one panel has a colour of its own instead.
+        In its own panel it does not need another shade than similar methods, and a method `among`
+        others in one panel gets its own colour instead.
         """
         place = self._place if place is None else place
         shown = [*among, *self.methods]
@@ -200,25 +201,25 @@ class Picture:
         return looks[names.index(self._pieces[label]) if alone else labels.index(label)]
 
     def name(self, method: Method) -> str:
-        """Return a method's name, without the reducer or the evaluator where all have the same."""
+        """Return a method's name, without the reducer or the evaluator if all methods share it."""
         if len({name for name, _ in self.methods}) == 1:
             return method[1]
         return method[0] if self.evaluator else ", ".join(method)
 
     @property
     def evaluator(self) -> str:
-        """The one classifier or measure of several reducers, empty where there are more."""
+        """The single classifier or measure of several reducers, empty if there are more."""
         reducers, evaluators = ({method[place] for method in self.methods} for place in (0, 1))
         return next(iter(evaluators)) if len(evaluators) == 1 and len(reducers) > 1 else ""
 
     @property
     def axis(self) -> str:
-        """The label of an axis of values, which names the one classifier of several reducers."""
+        """The label of the axis of values, which names the classifier if there is only one."""
         measured = {method_name(each.label) for each in self.run.spec.measures}
         return metric_axis(self.metric, "" if self.evaluator in measured else self.evaluator)
 
     def family_title(self, family: str) -> str:
-        """Return what is shown of a family of splits: ``Mean over 50 re-splits``."""
+        """Return a description of a family of splits: ``Mean over 50 re-splits``."""
         own = self.of_family(family)
         n, planned = int(own["n"].max()), int(own["planned"].max())
         if family == "predefined":
@@ -233,9 +234,9 @@ class Picture:
     def finish(
         self, figure: Figure, handles: Sequence[Any] = (), *, x: str = "", finding: str = ""
     ) -> None:
-        """Add both lines of the title, a description, and a legend that hides nothing.
+        """Add both lines of the title, a description, and a legend that covers nothing.
 
-        Curves over `x` name what is drawn against what.
+        For curves over `x`, the title names both axes.
         """
         reducers = {name for name, _ in self.methods}
         only = next(iter(reducers)) if len(reducers) == 1 else ""
@@ -251,7 +252,7 @@ class Picture:
 
     @property
     def word(self) -> str:
-        """The word for the best value, empty where neither end is better."""
+        """The word for the best value, empty if the metric has no better direction."""
         better = get_scale(self.metric).better
         return "" if better is None else "lowest" if better == "lower" else "highest"
 
@@ -260,7 +261,7 @@ class Picture:
         return number(value / self.scale, self.metric)
 
     def best(self) -> str:
-        """Return the best mean over re-splits if there are any, its setting, and of how many."""
+        """Return the best mean (over re-splits if there are any), its setting, and their number."""
         measures = {each.label for each in self.run.spec.measures}
         found = best_over_resplits(self.rows, self.metric) if self.word else None
         # The values of two measures are no rivals.
@@ -280,9 +281,9 @@ class Picture:
         )
 
     def best_along(self, x: str) -> str:
-        """Return at which values of a swept parameter each curve is lowest, or highest.
+        """Return the values of a swept parameter at which each curve is lowest, or highest.
 
-        Of many curves, only the best one is named. Then the mean without reduction.
+        If there are many curves, only the best one is named. Then the mean without reduction.
         """
         rows = self.of_family(self.families[-1]).dropna(subset=["mean"])
         curves = {each: self.of(each, rows).sort_values(x) for each in self.swept(x)}
@@ -307,7 +308,7 @@ class Picture:
         return "; ".join(parts)
 
     def _where_best(self, x: str, curve: pd.DataFrame, index: int) -> str:
-        """Return the neighbouring values with a mean within one Monte-Carlo error of the best."""
+        """Return the neighbouring values whose mean is within one Monte-Carlo error of the best."""
         first = last = list(curve.index).index(index)
         near = self.within_error(curve, index)
         while first > 0 and near[first - 1]:
@@ -328,7 +329,7 @@ class Picture:
         return near
 
     def swept(self, x: str) -> list[Method]:
-        """Return the methods that have a parameter: those that are curves over it."""
+        """Return the methods that have a parameter and are drawn as curves over it."""
         return [each for each in self.methods if self.of(each, self.rows)[x].notna().any()]
 
     def level(self, x: str) -> list[Method]:
@@ -341,7 +342,7 @@ class Picture:
         return str(row["reducer_label"]), str(row["classifier_label"])
 
     def _words(self) -> str:
-        """Return what the figure shows, for those who don't see it."""
+        """Return a description of the figure for readers who cannot see it."""
         if self.rows.empty:
             return "No results yet."
         parts = []
@@ -358,7 +359,7 @@ class Picture:
         return f"{self.axis[0].upper()}{self.axis[1:]}. {' '.join(parts)}{printed}"
 
     def handles(self, *, largest: bool = True) -> list[Any]:
-        """Return the legend's entries for quoted numbers, intervals and the largest class."""
+        """Return the legend's entries for quoted numbers, intervals and the majority class."""
         found: list[Any] = []
         if self.quoted:
             star = STAR | {"markersize": 11}
@@ -374,7 +375,7 @@ class Picture:
 
 
 def _places_of(budgets: Sequence[Budget]) -> dict[Budget, float]:
-    """Return where numbers of labels are on an axis: all of them a step beyond the largest."""
+    """Return the positions of numbers of labels on an axis; "all" is one step to the right."""
     numbers = sorted(budget for budget in budgets if budget != ALL)
     places: dict[Budget, float] = {number: float(number) for number in numbers}
     last = numbers[-1] if numbers else 1

@@ -1,4 +1,4 @@
-"""How every figure looks: colours, axes, title, legend, and bytes that are the same every time."""
+"""The look of all figures: colours, axes, title, legend, and identical bytes on every run."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ _PALER, _DARKER = 0.5, 0.45
 
 @dataclass(frozen=True)
 class Look:
-    """Colour, marker and line style of one method; each alone tells it from its neighbours."""
+    """Colour, marker and line style of one method; each of them alone identifies it in a figure."""
 
     colour: str
     marker: str
@@ -130,17 +130,17 @@ class Look:
 
 
 def look(position: int) -> Look:
-    """Return the look of what has no name of its own; from the ninth on colours come again."""
+    """Return the look of an unnamed item; from the ninth on, colours are repeated."""
     n = len(_COLOURS)
     shifted = (position + position // n) % n
     return Look(_COLOURS[position % n], _MARKERS[shifted], _LINES[shifted])
 
 
 def looks_of(names: Sequence[str], *, shades: bool = True) -> list[Look]:
-    """Return the looks of methods by the names of their estimators, in one figure.
+    """Return the looks of the methods in one figure, by the names of their estimators.
 
     A method keeps the colour and marker that it declares, so readers recognise it in every figure.
-    A second setting of it has another shade and other dashes, or without `shades` another colour.
+    A second setting of it has another shade and other dashes or, without `shades`, another colour.
     A method without a declared look gets a colour that no other method of the figure has.
     """
     own = _own_looks()
@@ -177,7 +177,7 @@ def _own_looks() -> dict[str, Look]:
 
 
 def _varied(own: Look, number: int) -> Look:
-    """Return a look in the shade and the dashes of a method's setting of a number."""
+    """Return the look for one of a method's several settings: another shade and other dashes."""
     if number == 0:
         return own
     step = (number + 1) // 2
@@ -191,20 +191,20 @@ def _varied(own: Look, number: int) -> Look:
 
 
 def class_look(code: int) -> Look:
-    """Return the look of a class's points; the first hundred classes all differ."""
+    """Return the look of a class's samples; the first hundred classes all differ."""
     # From the eleventh class on colours come again, with another marker.
     n = len(_CLASS_COLOURS)
     return Look(_CLASS_COLOURS[code % n], _CLASS_MARKERS[(code + code // n) % n], "")
 
 
 def legend_entry(label: str, **look: Any) -> Line2D:
-    """Return an entry of a legend: a point in the given look, or with a `linestyle` a line."""
+    """Return an entry of a legend: a marker in the given look or, with a `linestyle`, a line."""
     return Line2D([], [], **{"linestyle": "", "label": label, **look})
 
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Draw with the house's settings, whatever the user's matplotlibrc says."""
+    """Draw with the settings of `ddr`, whatever the user's matplotlibrc states."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
@@ -212,7 +212,7 @@ def house_style() -> Iterator[None]:
 
 
 class ShownFigure(Figure):
-    """A figure that a notebook shows as a picture, also where pyplot is not imported."""
+    """A figure that a notebook shows as a picture, even if pyplot is not imported."""
 
     def _repr_png_(self) -> bytes:
         with house_style():
@@ -220,7 +220,7 @@ class ShownFigure(Figure):
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches, outside pyplot's state."""
+    """Return an empty figure of a size in inches, independent of pyplot's state."""
     figure = ShownFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
@@ -234,15 +234,15 @@ def in_lines(title: str, width: float) -> str:
 
 
 def with_progress(run: Run, finding: str) -> str:
-    """Return the second line of a run's figure, which also states how far an unfinished run is."""
+    """Return the second line of a run's figure, with the progress of an unfinished run."""
     progress = "" if run.is_complete and not run.failed else f"[{run.progress}]"
     return " ".join(filter(None, [finding, progress]))
 
 
 def set_title(figure: Figure, title: str, finding: str = "", description: str = "") -> None:
-    """Put a title above a figure, what came out in a smaller line below it, and a description.
+    """Add a title above a figure, the finding in a smaller line below it, and a description.
 
-    Programs read the description aloud; it begins with the finding.
+    Screen readers read the description aloud; it begins with the finding.
     """
     width = figure.get_figwidth()
     below = in_lines(finding, 1.35 * width)
@@ -263,7 +263,7 @@ def set_title(figure: Figure, title: str, finding: str = "", description: str = 
 
 
 def name_lines(axes: Axes, names: Sequence[str]) -> None:
-    """Name the lines of a panel, from the top: a method or a row of a table each."""
+    """Label the lines of a panel, from the top: a method or a row of a table each."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
@@ -275,9 +275,9 @@ _LEADER["relpos"] = (0.0, 0.5)
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Write the names of curves right of their ends: the height, the name and the colour of each.
+    """Write the names of curves right of their ends; an entry is a height, name and colour.
 
-    The limits of the axes must be final. Names that would lie on each other are moved apart.
+    The limits of the axes must be final. Names that would overlap are moved apart.
     """
     if not ends:
         return
@@ -305,7 +305,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
 
 
 def _apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Return ordered heights moved so that neighbours are a gap apart, about where they were."""
+    """Return sorted heights, moved as little as needed so that neighbours are a gap apart."""
     # A group's centre and size; no group leaves the panel.
     groups = [[height, 1] for height in heights]
     i = 0
@@ -329,7 +329,7 @@ def _on_white(colour: str) -> str:
 
 
 def legend_below(figure: Figure, handles: Sequence[Any]) -> None:
-    """Add a legend below a figure, where it hides nothing, in as few lines as fit."""
+    """Add a legend below a figure, where it covers nothing, in as few lines as fit."""
     if not handles:
         return
     # A character's width in inches, then the sign and the gap between columns.
@@ -346,7 +346,7 @@ def legend_below(figure: Figure, handles: Sequence[Any]) -> None:
 
 
 def is_steep(means: pd.Series[Any]) -> bool:
-    """Tell whether values differ so much that they need a logarithmic axis."""
+    """Return whether values differ so much that they need a logarithmic axis."""
     low, high = float(means.min()), float(means.max())
     return low > 0 and high / low > _STEEP_FROM
 
@@ -354,7 +354,7 @@ def is_steep(means: pd.Series[Any]) -> bool:
 def value_axis(
     axes: Axes, means: pd.Series[Any], which: str, metric: str, *, few: bool = False
 ) -> None:
-    """Scale the axis of a metric's values, logarithmically where errors are steep."""
+    """Scale the axis of a metric's values, logarithmically if errors differ by large factors."""
     axis = axes.yaxis if which == "y" else axes.xaxis
     if not (is_steep(means) and lower_is_better(metric)):
         axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10]))
@@ -374,7 +374,7 @@ def value_axis(
 
 
 def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
-    """Return a figure in the form that a file's name asks for, one of `FORMS`."""
+    """Return a figure in the format that a file's name requests, one of `FORMS`."""
     if path.suffix not in FORMS:
         raise InputError(f"{path} must end in {FORMS_TEXT}.")
     if path.suffix == ".pdf":
@@ -405,7 +405,7 @@ def as_svg(figure: Figure) -> bytes:
 
 
 def _compact(png: bytes) -> bytes:
-    """Return a picture in a palette of its own, a third of the size for eyes to see no change."""
+    """Return a picture with its own palette, a third of the size without a visible change."""
     with Image.open(io.BytesIO(png)) as picture:
         reduced = picture.convert("RGB").quantize(
             _PALETTE, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE

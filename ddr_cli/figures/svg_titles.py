@@ -1,7 +1,7 @@
-"""What a drawing says to a pointer: the name of each labelled series, and the values of its points.
+"""Tooltips of a drawing: the name of each labelled series, and the values of its points.
 
-Matplotlib keeps neither in an SVG. A line or an area that was given a label is a group of its own
-there, ``series-N``, with the label as its title; each of a line's points has its values as title.
+Matplotlib writes neither into an SVG. Each labelled line or area becomes a group, ``series-N``,
+with the label as its title; each point of a line has its values as title.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _POINT = re.compile(r"<use [^>]*/>")
 
 
 def name_series(figure: Figure) -> dict[str, Any]:
-    """Give every labelled series of a figure an id, and return the series by these."""
+    """Give every labelled series of a figure an id, and return the series by their ids."""
     found: dict[str, Any] = {}
     for axes in figure.axes:
         for artist in (*axes.lines, *axes.collections):
@@ -53,7 +53,7 @@ def with_titles(svg: str, series: dict[str, Any]) -> str:
 
 
 def _group(text: str) -> tuple[str, str]:
-    """Return what is inside a group that has just begun, and what follows."""
+    """Return the inside of a group that has just begun, and the rest."""
     depth = 1
     for tag in re.finditer(r"<(/?)g\b[^>]*>", text):
         depth += -1 if tag[1] else 1
@@ -67,7 +67,7 @@ def _title(text: str) -> str:
 
 
 def _texts(line: Line2D) -> Iterator[str]:
-    """Yield the values of the points of a line that are inside the picture, as it is drawn."""
+    """Yield the values of the points of a line that lie inside the picture, as drawn."""
     axes: Any = line.axes
     figure = line.get_figure(root=True)
     if axes is None or figure is None:

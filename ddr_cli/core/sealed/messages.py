@@ -1,4 +1,4 @@
-"""What a sealed process answers: JSON and the bytes of arrays."""
+"""What a sealed process answers: Messages of JSON and the bytes of arrays."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _MOST_BYTES = 2**24  # of the JSON of an answer
 
 
 class UnreadableError(Exception):
-    """What was sent is not what a sealed process sends."""
+    """The received message is not valid for a sealed process."""
 
 
 class Unknown:
-    """What cannot be sent; `dtype` is its type, or that of its entries."""
+    """The value cannot be sent; `dtype` is its type, or the type of its entries."""
 
     def __init__(self, dtype: str) -> None:
         self.dtype = dtype
@@ -52,7 +52,7 @@ def send(
 
 
 def receive(of: Connection, object_of: Callable[[int], Any]) -> tuple[Any, dict[str, Any]]:
-    """Return a value, and the message that it came in; `object_of` knows objects by their number.
+    """Return a value and its message; `object_of` returns objects by their number.
 
     Raises UnreadableError, or EOFError or OSError if the process has ended.
     """

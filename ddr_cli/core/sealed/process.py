@@ -1,4 +1,4 @@
-"""A sealed process: how it starts, is asked, and ends."""
+"""A sealed process: how it is started, called and ended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _cpu_seconds = 0.0
 
 
 class RemoteError(Exception):
-    """An error of code in a sealed process; a subclass has the name of its type."""
+    """An error of code in a sealed process; a subclass has the name of the original type."""
 
     traceback: str = ""
 
@@ -39,9 +39,9 @@ class RemoteError(Exception):
 class Sealed:
     """A process that runs the code of one component.
 
-    It ends by `end` or, unless it is `kept`, with the block of `ended_after` that it started in. It
-    is a copy of the process that `template` returns, which has loaded the component and nothing
-    else, unless it runs in the sandbox.
+    It ends by `end` or, unless it is `kept`, at the end of the `ended_after` block in which it
+    started. It is a fork of the process that `template` returns, which has loaded only the
+    component; in the sandbox it is a new process.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Sealed:
     ) -> Any:
         """Return the answer to a question that the server knows (see `server`).
 
-        Raises an error of the type that the component raised, by its name.
+        Raises an error with the type name that the component raised.
         """
         try:
             self._connection.send_bytes(pickle.dumps((verb, arguments), protocol=5))
@@ -130,7 +130,7 @@ def cpu_time() -> float:
 
 
 def die_alike() -> None:
-    """Let this process end in the way in which a sealed process of it ends unasked."""
+    """Make this process end in the same way if one of its sealed processes ends unexpectedly."""
     global _dies_alike
     _dies_alike = True
 
@@ -148,7 +148,7 @@ def ended_after() -> Iterator[None]:
 
 
 class _Copy:
-    """A copy of a sealed process, with the methods of multiprocessing's that are used."""
+    """A fork of a sealed process, with the methods of multiprocessing's processes that are used."""
 
     exitcode: int | None = None
 

@@ -44,7 +44,7 @@ def sandbox_problem() -> str:
 
 
 class Boxed:
-    """A process in the sandbox, with the methods of multiprocessing's that are used."""
+    """A process in the sandbox, with the methods of multiprocessing's processes that are used."""
 
     def __init__(self, name: str, connection: Connection, environment: Mapping[str, str]) -> None:
         number = connection.fileno()
@@ -61,7 +61,7 @@ class Boxed:
         )
 
     def kill(self) -> None:
-        """Kill it, and everything that it started."""
+        """Kill it, and all processes that it started."""
         self._process.kill()
 
     def join(self, seconds: float) -> None:
@@ -74,7 +74,7 @@ class Boxed:
 
     @property
     def exitcode(self) -> int | None:
-        """Its exit code, minus the signal that killed it; None if it runs."""
+        """Its exit code, minus the signal that killed it; None while it runs."""
         code = self._process.returncode
         # As a shell does, bubblewrap adds 128 to a signal.
         return 128 - code if code is not None and 128 < code < 193 else code
@@ -96,7 +96,7 @@ def _import_paths(name: str) -> Iterator[str]:
 
 
 def _code(name: str) -> Iterator[str]:
-    """Yield what can be read: Python, the packages that are installed, `ddr`, the component."""
+    """Yield the paths that can be read: Python, installed packages, `ddr`, the component."""
     yield from dict.fromkeys([sys.prefix, sys.base_prefix, sys.exec_prefix])
     yield from site.getsitepackages()
     yield str(Path(sys.executable).resolve().parents[1])
@@ -111,7 +111,7 @@ def _code(name: str) -> Iterator[str]:
 
 
 def _origin(name: str) -> Path | None:
-    """Return the file or folder of the top-level package of a component that is a module's."""
+    """Return the file or folder of the top-level package of a component that a module defines."""
     place = name.rpartition(":")[0]
     if place.endswith(".py") or place == GIVEN:
         return None
@@ -123,7 +123,7 @@ def _origin(name: str) -> Path | None:
 
 
 def _data() -> Iterator[str]:
-    """Yield the folders in what can be read that hold data sets."""
+    """Yield the folders within readable paths that hold data sets."""
     for folder in (
         Path(sysconfig.get_paths()["purelib"]) / "sklearn" / "datasets" / "data",
         _PACKAGE / "_datasets",

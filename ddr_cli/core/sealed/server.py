@@ -1,4 +1,4 @@
-"""The program of a sealed process: it makes one object and calls its methods."""
+"""The program of a sealed process: it creates one object and calls its methods."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MOST_CHARACTERS = 8_000  # of a traceback
 
 
 def serve(connection: Connection, environment: Mapping[str, str]) -> None:
-    """Do what the other end asks, one thing after the other, until it hangs up."""
+    """Process the requests of the other end one after another until it disconnects."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.environ.clear()
@@ -78,7 +78,7 @@ def _answer(connection: Connection) -> None:
 
 
 def _told(error: BaseException) -> list[str]:
-    """Return an error's type, its message, and its traceback without the frames above."""
+    """Return an error's type, its message, and its traceback without outer frames."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
         frames = frames.tb_next
@@ -94,14 +94,14 @@ def _told(error: BaseException) -> list[str]:
 
 
 class _Server:
-    """What can be asked of a sealed process."""
+    """The requests that a sealed process can answer."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._objects: list[Any] = []
 
     def number_of(self, value: Any) -> int | None:
-        """Return the number of an object that has been made here, else None."""
+        """Return the number of an object that was created here, else None."""
         return next((i for i, each in enumerate(self._objects) if each is value), None)
 
     def fork(self) -> int:
@@ -128,7 +128,7 @@ class _Server:
         return getattr(import_module(module), name)(*arguments)
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Return what a class says of itself before any object is made."""
+        """Return the properties that a class has before any object is created."""
         factory = own_code.load_code(name)
         refuse_labels(factory, own_code.shown(name))
         init = inspect.getattr_static(factory, "__init__") if inspect.isclass(factory) else factory
@@ -162,11 +162,11 @@ class _Server:
         }
 
     def construct(self, name: str, params: Mapping[str, Any]) -> None:
-        """Make an object, which tells whether its parameters are taken."""
+        """Create an object, which shows whether its parameters are accepted."""
         own_code.load_code(name)(**params)
 
     def make(self, name: str, params: Mapping[str, Any]) -> None:
-        """Make the object that later calls are of."""
+        """Create the object that later requests use."""
         self._objects = [own_code.load_code(name)(**params)]
 
     def call(self, number: int, method: str, args: Any, kwargs: Any) -> Any:
@@ -185,13 +185,13 @@ class _Server:
         return [getattr(self._objects[0], name)] if hasattr(self._objects[0], name) else []
 
     def tags(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parts of scikit-learn's tags that `ddr` asks for."""
+        """Return the parts of scikit-learn's tags that `ddr` uses."""
         tags = own_code.load_code(name)(**params).__sklearn_tags__()
         inputs = tags.input_tags
         return {"kind": tags.estimator_type, "sparse": inputs.sparse, "allow_nan": inputs.allow_nan}
 
     def declared(self, name: str, params: Mapping[str, Any], method: str, *args: Any) -> Any:
-        """Return what an object says of itself before it is fitted."""
+        """Return the properties that an object has before it is fitted."""
         return getattr(own_code.load_code(name)(**params), method)(*args)
 
     def max_components(self, name: str, params: Mapping[str, Any], *sizes: int) -> int:
@@ -200,7 +200,7 @@ class _Server:
 
 
 def _annotation(hint: Any) -> Any:
-    """Return an annotation as JSON holds it; None if it cannot."""
+    """Return an annotation as JSON, or None if JSON cannot express it."""
     if hint in (int, float, bool, str):
         return hint.__name__
     if hint in (None, type(None)):

@@ -1,4 +1,4 @@
-"""Stand-ins: classes that pass every call on to a sealed process which has the real class."""
+"""Stand-ins: classes that forward every call to a sealed process that holds the real class."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FITTED = ("classes_", "label_components_", "class_centers_")
 
 
 class StandIn(BaseEstimator):  # type: ignore[misc]
-    """An object in a sealed process, which starts at the first call and has only this object."""
+    """An object in a sealed process, which starts at the first call and holds only this object."""
 
     name: ClassVar[str]
     template: ClassVar[Any]
@@ -57,7 +57,7 @@ class _Part:
 
 @lru_cache(maxsize=256)
 def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited code is another class)
-    """Return the stand-in of a class that is named by its code; `source` tells its versions apart.
+    """Return the stand-in of a class that is named by its code; `source` identifies its version.
 
     Raises InputError if the class cannot be loaded.
     """
@@ -101,13 +101,13 @@ def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited c
 
 
 def _given(made: StandIn) -> dict[str, Any]:
-    """Return the parameters of an object; a default that cannot be sent is left to its class."""
+    """Return the parameters of an object; a default that cannot be sent is omitted."""
     params: dict[str, Any] = made.get_params(deep=False)
     return {name: value for name, value in params.items() if not isinstance(value, Unknown)}
 
 
 def _distribution(values: Any) -> Any:
-    """Return probabilities; scikit-learn's log loss would take any numbers for such."""
+    """Return validated probabilities, because scikit-learn's log loss accepts any numbers."""
     sums = np.asarray(values).sum(axis=1)
     if not (np.min(values, initial=0.0) >= 0 and np.allclose(sums, 1.0, atol=1e-6)):
         raise ValueError("predict_proba gives no distribution over the classes")

@@ -2,10 +2,10 @@
 
 A format is a function ``(paths, *, <options>) -> RawData`` in a module of this package, declared by
 ``@registered("format", name, summary, endings=..., version=...)``. Its options are its keyword
-parameters; those of a card are checked against their annotations before any file is opened. A
+parameters; a card's options are checked against their annotations before any file is opened. A
 generator is a function ``(*, <options>, random_state=0) -> RawData`` under
 ``@registered("generator", name, summary)``; the same options give the same arrays. Other packages
-add theirs in the entry-point groups ``ddr.formats`` and ``ddr.generators``.
+register theirs in the entry-point groups ``ddr.formats`` and ``ddr.generators``.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def format_entry(name: str) -> Entry:
 def call_checked(
     function: Callable[..., RawData], options: Mapping[str, Any], owner: str, *first: Any
 ) -> RawData:
-    """Call a format or a generator, its options checked against its annotations."""
+    """Call a format or a generator with options that are checked against its annotations."""
     from pydantic import ConfigDict, ValidationError, validate_call
 
     from ddr_cli.core.validation import field_problems
@@ -97,7 +97,7 @@ def _frozen(value: Any) -> Any:
 
 
 def numeric_labels(labels: Sequence[Any]) -> NDArray[Any]:
-    """Return labels as integers or floats when all are numbers, else as they are."""
+    """Return labels as integers or floats if all are numbers, otherwise unchanged."""
     import numpy as np
 
     text = np.array(labels, dtype=str)
@@ -112,7 +112,7 @@ def numeric_labels(labels: Sequence[Any]) -> NDArray[Any]:
 
 
 def concatenate_rows(parts: Sequence[RawData]) -> RawData:
-    """Return the rows of all parts, one after the other; `sizes` says how many each gave."""
+    """Return the rows of all parts in order; `sizes` has the number of rows of each."""
     import numpy as np
     import scipy.sparse as sp
 

@@ -319,7 +319,7 @@ def _read_pair(samples: Path, labels: Path, scale: str) -> RawData:
 
 
 def is_idx(content: bytes) -> bool:
-    """Return whether a file begins as an IDX file does: two zeros, a type, the dimensions."""
+    """Return whether a file starts with an IDX header: two zeros, a type, the dimensions."""
     return len(content) > 3 and content[:2] == b"\0\0" and content[2] in _TYPES and content[3] > 0
 
 
@@ -340,7 +340,7 @@ def _array(path: Path) -> NDArray[Any]:
 
 
 def _find_named(path: Path, found: Mapping[str, Any], name: str, kind: str) -> Any:
-    """Return one of the arrays (or what `kind` calls them) that were found in a file."""
+    """Return one of the arrays found in a file; messages call them `kind`."""
     if name not in found:
         raise InputError(
             f"{path}: there is no {kind} '{name}'; it holds {', '.join(found) or 'none'}."

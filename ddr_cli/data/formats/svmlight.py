@@ -117,7 +117,7 @@ def _read_file(path: Path, first_index: int) -> _Block:
 
 
 def _first_bad_line(path: Path, first_index: int) -> str | None:
-    """Return where and why the file can't be read, for the message."""
+    """Return where and why reading the file failed, for the message."""
     for number, line in enumerate(decoded_text(path).splitlines(), start=1):
         label, *pairs = line.partition("#")[0].split() or ["0"]
         if not _is_number(label):

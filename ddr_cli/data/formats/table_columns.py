@@ -1,4 +1,4 @@
-"""From the cells of a table to arrays: which columns are label, group, given split, features."""
+"""Turns the cells of a table into arrays: label, groups, given splits and features."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MISSING_VALUES = ("", "?", "NA", "NaN", "nan")
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a table are.
+    """The roles of the columns of a table.
 
     header: The first line or row that is not skipped holds the column names. By default, it does
         when `label`, `groups`, `parts`, `ignore` or `categorical` names a column and no `names` are
@@ -65,7 +65,7 @@ class Columns:
 
     @property
     def named(self) -> bool:
-        """Whether an option names a column, so that the table has names."""
+        """Whether an option refers to a column by name, so that the table must have names."""
         columns = [self.label, self.groups, *self.parts, *self.ignore]
         columns += [] if self.categorical == "all" else self.categorical
         return any(isinstance(column, str) for column in columns)
@@ -100,7 +100,7 @@ class Cells:
 
 
 def read_columns(files: Sequence[Cells], columns: Columns, names: Sequence[str] = ()) -> RawData:
-    """Return the arrays in the cells of files; `names` are those of the columns."""
+    """Return the arrays for the cells of files; `names` are the names of the columns."""
     header = columns.header
     table = Table(files, names, not names and columns.named if header is None else header)
     path, missing = table.paths[0], columns.missing
@@ -246,7 +246,7 @@ class Table:
 
 
 def _header(path: Path, frame: pd.DataFrame) -> tuple[int, list[str]]:
-    """Return the line of the column names, and the names."""
+    """Return the number of the line with the column names, and the names."""
     if frame.empty:
         raise InputError(f"{path}: the file is empty; a line of column names was expected.")
     line, found = frame.index[0], frame.iloc[0].tolist()
@@ -259,9 +259,9 @@ def _header(path: Path, frame: pd.DataFrame) -> tuple[int, list[str]]:
 def _gaps(
     table: Table, label: int, features: list[int], markers: frozenset[str], missing: Missing
 ) -> tuple[Any, Any]:
-    """Return which cells of the features are missing, and which labels.
+    """Return which cells of the features are missing, and which labels are.
 
-    Rows or columns with a missing value are dropped or refused, as `missing` says.
+    Depending on `missing`, rows or columns with a missing value are dropped or rejected.
     """
     cells = table.cells[[label, *features]]
     # All cells at once: `DataFrame.isin` takes long for thousands of columns.
@@ -292,7 +292,7 @@ def _gaps(
 
 
 def _numbers(table: Table, gaps: Any, missing: Missing) -> NDArray[np.float64]:
-    """Return numeric columns, those of `gaps`; NaN where a value is missing."""
+    """Return the numeric columns; NaN replaces the missing values that `gaps` marks."""
     is_gap = gaps.to_numpy(bool)
     X = as_numbers(np.where(is_gap, "nan", table.cells[list(gaps)]))
     wrong = ~np.isfinite(X) & ~is_gap
@@ -319,7 +319,7 @@ def _numbers(table: Table, gaps: Any, missing: Missing) -> NDArray[np.float64]:
 def _codes(
     column: pd.Series[str], gaps: pd.Series[bool], missing: Missing
 ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Return the rank of each value among the sorted values of a column of text, and these."""
+    """Return the rank of each value among a text column's sorted distinct values, and these."""
     if missing == "category":
         column, gaps = column.mask(gaps, MISSING_CATEGORY), gaps & False
     values = tuple(sorted(set(column[~gaps])))
@@ -339,7 +339,7 @@ def _groups(table: Table, index: int, markers: frozenset[str], pattern: str | No
 def _part(
     table: Table, index: int, markers: frozenset[str], meaning: Mapping[str, str]
 ) -> NDArray[np.str_]:
-    """Return for each row ``train``, ``test`` or, for neither, nothing."""
+    """Return ``train``, ``test`` or, if a row is in neither set, an empty text for each row."""
     column = table.cells[index].where(lambda cells: ~cells.isin(markers), "").replace(meaning)
     wrong = ~column.isin(("train", "test", ""))
     if wrong.any():

@@ -79,7 +79,7 @@ def read_text_cells(
     encoding: str = "utf-8-sig",
     decimal: str = ".",
 ) -> pd.DataFrame:
-    """Return the cells of a text table as text, a row for each line that is not blank.
+    """Return the cells of a text table as text, one row for each line that is not blank.
 
     The options are those of `read_csv`; the index holds the numbers of the lines, from 1.
     """
@@ -165,11 +165,11 @@ def read_sample_columns(
     -------
     label: A regular expression with one group that is searched for in a sample's title; the group
         is its class.
-    groups: A regular expression for the group of a sample, such as the measured subject.
-    names: Number of columns at the start that are not samples; the last of them names the features.
-    ignore: A regular expression; columns whose whole title matches it are not samples.
-    separator: ``comma``, ``tab``, ``semicolon``, ``whitespace``, or the one sign itself.
-    encoding: The text encoding.
+    groups: A regular expression for the group of a sample, such as the measured subject. names:
+    Number of columns at the start that are not samples; the last of them names the features.
+    ignore: A regular expression; columns whose whole title matches it are not samples. separator:
+    ``comma``, ``tab``, ``semicolon``, ``whitespace``, or a single character. encoding: The text
+    encoding.
     """
 
     def read_one(path: Path) -> RawData:
@@ -242,7 +242,7 @@ def read_table(
 
 
 def sheet_names(path: Path) -> list[str]:
-    """Return the names of an Excel file's sheets, none of another file."""
+    """Return the names of an Excel file's sheets; empty for other files."""
     if path.suffix.lower() not in _EXCEL:
         return []
     _load_library("openpyxl", path)
@@ -255,7 +255,7 @@ def sheet_names(path: Path) -> list[str]:
 
 
 def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cells:
-    """Return the cells of a file, by the numbers of their rows from 1."""
+    """Return the cells of a file, indexed by row number from 1."""
     kind = path.suffix.lower()
     if kind not in _READERS:
         raise InputError(
@@ -281,7 +281,7 @@ def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cel
 
 
 def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
-    """Return the text of each value, from which the same number is read; of a missing one none."""
+    """Return each value as text that is read back as the same number; None for a missing value."""
     if pd.api.types.is_float_dtype(column.dtype):
         text = column.astype("float64").map(repr)
     else:

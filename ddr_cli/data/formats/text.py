@@ -1,7 +1,7 @@
 """The `text` format: folders or archives of text files, one file per document.
 
 With the options of the newsgroups card this gives the 3970 documents of 8014 terms of Zhou et al.
-(2004), which later papers took over.
+(2004), which later papers adopted.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def read_text(
 ) -> RawData:
     """Read folders, zip or tar archives of text files as sparse weights of terms.
 
-    A term is a run of at least two letters, in lower case. Documents without a term that is kept
-    are left out. Rows are sorted by file name, with numbers in the names sorted by value; columns
-    are sorted by term.
+    A term is a run of at least two letters, in lower case. Documents in which no term remains are
+    left out. Rows are sorted by file name, with numbers in the names sorted by value; columns are
+    sorted by term.
 
     Options
     -------

@@ -1,1 +1,1 @@
-"""Where data sets' files are found, downloaded, imported and kept."""
+"""Where the files of data sets are found, downloaded, imported and stored."""

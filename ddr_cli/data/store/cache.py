@@ -1,4 +1,4 @@
-"""The user's cache: a folder for incoming files, and the arrays that were parsed from files.
+"""The user's cache: a folder for incoming files, and the arrays parsed from files.
 
 The cache is a convenience: damaged arrays are detected by their fingerprint and parsed again, and a
 cache that can't be written to causes a warning, never a failed load.
@@ -42,11 +42,12 @@ _warned: set[Path] = set()
 
 @contextmanager
 def incoming_folder(card: Card, sources: Sources) -> Iterator[Path]:
-    """Give an empty folder for incoming files, which is removed at the end of the block.
+    """Yield an empty folder for incoming files, which is removed at the end of the block.
 
     Meanwhile no other process installs the same data set. The folder is in the cache, so that a
-    rename puts a file in its place; if the cache can't be written to, it is a temporary folder, and
-    the files serve this one load. What a killed process left is removed the next time.
+    rename is enough to store a file; if the cache can't be written to, it is a temporary folder,
+    and the files are only used for this load. Folders that killed processes left are removed the
+    next time.
     """
     from filelock import FileLock
 
@@ -66,7 +67,7 @@ def incoming_folder(card: Card, sources: Sources) -> Iterator[Path]:
 
 @contextmanager
 def optional_writing(cache_dir: Path) -> Iterator[None]:
-    """Turn an error of writing to the cache in the block into one warning for each cache."""
+    """Turn an error of writing to the cache in the block into one warning per cache."""
     try:
         yield
     except OSError as error:
@@ -83,11 +84,11 @@ def optional_writing(cache_dir: Path) -> Iterator[None]:
 def parsed_path(
     card: Card, layout: Layout, paths: Sequence[Path], chosen: Options, cache_dir: Path
 ) -> Path:
-    """Return where the arrays are kept that this card makes of these files.
+    """Return the path of the cached arrays that this card makes of these files.
 
-    The name is a hash of all that determines the arrays: what the card says about reading, the
-    chosen options, the versions of card, format and ddr, and the content (not the path or date) of
-    the files.
+    The name is a hash of everything that determines the arrays: the reading options in the card,
+    the chosen options, the versions of card, format and ddr, and the content (not the path or date)
+    of the files.
     """
     entry = format_entry(layout.format.name)
     key = {
@@ -118,7 +119,7 @@ def _content_hash(path: Path) -> str:
 
 
 def read_parsed(path: Path, card: Card) -> Dataset | None:
-    """Return the data set kept at `path`, or None if there is none or it is damaged."""
+    """Return the cached data set at `path`, or None if there is none or it is damaged."""
     if not path.is_file():
         return None
     try:
@@ -134,7 +135,7 @@ def read_parsed(path: Path, card: Card) -> Dataset | None:
 
 
 def write_parsed(path: Path, dataset: Dataset) -> None:
-    """Keep a data set at `path`: its arrays, and the names and the like as one array of JSON."""
+    """Cache a data set at `path`: its arrays, and the other fields in one array of JSON."""
     X: Any = dataset.X
     arrays: dict[str, Any] = {"y": _small(dataset.y)}
     if isinstance(X, np.ndarray):
@@ -157,7 +158,7 @@ def write_parsed(path: Path, dataset: Dataset) -> None:
 
 
 def _unpacked(stored: Mapping[str, Any], card: Card) -> Dataset:
-    """Return the data set in the arrays of `write_parsed`."""
+    """Return the data set in arrays that `write_parsed` wrote."""
     meta: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in json.loads(stored["meta"].tobytes()).items()

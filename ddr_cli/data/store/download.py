@@ -1,7 +1,7 @@
-"""Downloading: files by pooch, tables of OpenML by scikit-learn; what to do if that fails.
+"""Downloads files by pooch and OpenML tables by scikit-learn, and explains failures.
 
-scikit-learn checks OpenML's own checksum. The card that is written for ``openml:ID`` keeps the
-fingerprint of the arrays, so that a table that changes later is not taken for the same.
+scikit-learn checks OpenML's own checksum. The card that is written for ``openml:ID`` stores the
+fingerprint of the arrays, so a table that changes later is detected.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _FOLDERS = {
 
 
 class DownloadFailedError(Exception):
-    """A file came from none of its addresses; the message names each with its reason."""
+    """No address delivered a file; the message gives the reason for each address."""
 
 
 class _LastingError(Exception):
-    """Another attempt would fail too: pooch tries again after other errors, not after this one."""
+    """Another attempt would fail too: pooch only repeats a download after other errors."""
 
 
 def download(file: CardFile, target: Path, sources: Sources) -> None:
-    """Download one file of a card to `target`, in a folder of our own, whole and checked."""
+    """Download one file of a card to `target`, in a folder of our own, complete and verified."""
     pooch.get_logger().setLevel(logging.WARNING)
     console = Console(stderr=True)
     columns = ("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn())
@@ -78,7 +78,7 @@ def download(file: CardFile, target: Path, sources: Sources) -> None:
 
 
 class _Attempt:
-    """What downloads a file from an address, and what counts its bytes, as pooch calls them."""
+    """A downloader and a progress bar with the methods that pooch calls."""
 
     total: float = 0
 
@@ -88,7 +88,7 @@ class _Attempt:
         self._received = 0
 
     def __call__(self, _: str, output_file: str, registry: object) -> None:
-        """Download the file; pooch checks it, and repeats after a ValueError or one of requests."""
+        """Download the file; pooch checks it, and repeats after some errors."""
         self.reset()
         retrieve = pooch.HTTPDownloader(
             progressbar=self,
@@ -133,11 +133,11 @@ class _Attempt:
         self._bar.update(self._task, completed=self._received, total=self.total or None)
 
     def reset(self) -> None:
-        """Start counting again; pooch does so before it reports the whole at the end."""
+        """Start counting again; pooch calls this before it reports the total at the end."""
         self._received = 0
 
     def close(self) -> None:
-        """Do nothing: the bar ends with the block, also after an error."""
+        """Do nothing: the bar ends with the block, even after an error."""
 
 
 def _reason(error: Exception, sources: Sources) -> str:
@@ -167,9 +167,9 @@ def _answer(error: requests.HTTPError) -> str:
 
 
 def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUnavailableError:
-    """Return the error that says where a data set was looked for and what can be done.
+    """Return the error that states where a data set was searched for and what the user can do.
 
-    `failures` says why it could not be downloaded, a line per address; it is empty when offline.
+    `failures` has the reason why each address failed, a line each; it is empty when offline.
     """
     looked = [
         f"  {_FOLDERS[folder.kind].format(folder.path)}: {_lacking(card, folder)}"
@@ -193,7 +193,7 @@ def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUn
 
 
 def advice(name: str, home: str) -> list[str]:
-    """Return the lines that say what can be done if a data set is not available."""
+    """Return the lines that state what to do if a data set is not available."""
     return [
         "What you can do:",
         f"  - put the files (from {home}) into the cache: ddr data import {name} PATH...",
@@ -210,7 +210,7 @@ def _lacking(card: Card, folder: Folder) -> str:
 
 
 def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]:
-    """Download a data set as a table; return the path and the content of the card for it."""
+    """Download a data set as a table; return its path and the content of its card."""
     path = sources.openml_card(number)
     if sources.offline:
         raise DataUnavailableError(

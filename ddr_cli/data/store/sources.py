@@ -92,7 +92,7 @@ class Sources:
 
 
 class Folder(NamedTuple):
-    """A folder in which the files of a card are looked for."""
+    """A folder in which the files of a card are searched."""
 
     kind: Literal["card", "mirror", "cache"]
     path: Path
@@ -125,7 +125,7 @@ def cache_folder(card: Card, sources: Sources) -> Path:
 
 
 def folders_of(card: Card, sources: Sources) -> list[Folder]:
-    """Return the folders in which the files of a card are looked for, in order."""
+    """Return the folders in which the files of a card are searched, in order."""
     beside = [] if card.shipped or card.path is None else [Folder("card", card.path.parent)]
     mirrors = [Folder("mirror", path) for path in sources.data_dirs]
     return [*beside, *mirrors, Folder("cache", cache_folder(card, sources))]
@@ -149,7 +149,7 @@ def find_file(card: Card, file: CardFile, folders: Sequence[Folder]) -> tuple[Pa
 def _search(
     card: Card, sources: Sources
 ) -> Iterator[tuple[Layout, list[tuple[Path, Folder]], list[CardFile]]]:
-    """Yield each layout with its files that exist, and those that are missing."""
+    """Yield each layout with its existing files and its missing ones."""
     folders = folders_of(card, sources)
     for layout in card.layouts:
         hits = [(file, find_file(card, file, folders)) for file in layout.files]
@@ -165,5 +165,5 @@ def locate(card: Card, sources: Sources) -> Found | None:
 
 
 def missing(card: Card, sources: Sources) -> list[CardFile]:
-    """Return the missing files of the layout that lacks the fewest."""
+    """Return the missing files of the layout with the fewest missing files."""
     return min((files for _, _, files in _search(card, sources)), key=len, default=[])

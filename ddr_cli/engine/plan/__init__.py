@@ -1,1 +1,1 @@
-"""From a spec to its trials: what is fitted, what is shared, and each trial's id."""
+"""From a spec to its trials: fits, shared work, and the id of each trial."""

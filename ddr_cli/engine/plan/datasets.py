@@ -1,4 +1,4 @@
-"""The data sets of several runs: each is read once."""
+"""The data sets of several runs; each data set is read once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _KEPT_BYTES = 500_000_000
 
 
 class Datasets:
-    """Reads data sets, and keeps the last ones, up to `kept_bytes`, for runs that share them.
+    """Reads data sets and keeps the most recent ones, up to `kept_bytes`, for runs that share them.
 
-    Without `sources`, the environment determines where they are searched.
+    Without `sources`, the environment determines where to search for them.
     """
 
     def __init__(self, sources: Sources | None = None, kept_bytes: int = _KEPT_BYTES) -> None:
@@ -61,7 +61,7 @@ class Datasets:
         return found.kind if found else None
 
     def load(self, spec: Spec, options: Mapping[str, Any]) -> Dataset:
-        """Return a spec's data set with these options of its card."""
+        """Return a spec's data set with the given options of its card."""
         from ddr_cli.data import load_dataset
 
         key = canonical_json([str(spec.card), options])

@@ -1,10 +1,10 @@
-"""What makes a trial the trial it is: its data, its settings, and the code that computes it.
+"""The identity of a trial: its data, its settings, and the code that computes it.
 
 A trial's id is a hash of its data, of the settings that differ from their declared defaults, and of
 the versions of what computes it. Two trials with one id have the same numbers to the last bit, so
-rows of earlier runs can be kept. What leaves the numbers alone (names of files, labels, order,
-number of jobs) is not part of the id. Nor is a default: a new parameter with a default changes no
-id, and whoever changes a default raises the version of what it belongs to.
+rows of earlier runs can be kept. Everything that does not affect the numbers (names of files,
+labels, order, number of jobs) is not part of the id. Nor are defaults: a new parameter with a
+default changes no id, and a changed default requires a new version of its component.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def digest(text: str) -> str:
 
 
 class DataIdentity(BaseModel):
-    """Which data set a run is on; `options` are those of the card's that are not its defaults."""
+    """The data set of a run; `options` are the options of the card that are not defaults."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -59,7 +59,7 @@ class TrialIds:
 
     `fitted_width` returns the ``n_components`` at which a reducer's setting is fitted (among the
     candidates of the tuned setting whose text is given, if any), or None if it is the setting's
-    own. In every split a trial's text is the same but for the split's.
+    own. The texts of a trial in different splits differ only in the split.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class TrialIds:
         return digest(f"{around[0]}{self._split_text(cell.split)}{around[1]}")
 
     def of_embedding(self, cell: Cell) -> str:
-        """Return the id of the embedding that a trial rests on."""
+        """Return the id of the embedding that a trial uses."""
         return digest(f"{{{self._before_split(cell)}{self._split_text(cell.split)}}}")
 
     def _split_text(self, split: SplitKey) -> str:
@@ -187,7 +187,7 @@ def _usual(factory: Callable[..., Any]) -> dict[str, tuple[Any, str]]:
 
 
 def _is_same(value: Any, default: tuple[Any, str] | None) -> bool:
-    """Return whether a value is a default, given with its JSON; equal scalars need none."""
+    """Return whether a value, given with its JSON, is a default; equal scalars need no JSON."""
     if default is None:
         return False
     if isinstance(value, _SCALARS) and type(value) is type(default[0]) and value == default[0]:

@@ -1,4 +1,4 @@
-"""From a spec to the work it takes: trials, grouped by split and by the fit that they share."""
+"""From a spec to its work: trials, grouped by split and by the fit that they share."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Fit:
     """One fit on one split, and the trials, or candidates of tuned trials, that it serves.
 
     If the reducer is nested, `widths` are the values of ``n_components``, the largest first.
-    `labels` is the number of training samples per class whose labels it sees,
-    None for all; a fit without labels serves trials with any number of them. A tuned fit has the
-    trials of one reducer whose settings are chosen: first its `candidates`, which `search` makes,
-    are fitted on each inner fold, then the selected settings.
+    `labels` is the number of training samples per class whose labels the fit uses, None for all; an
+    unsupervised fit serves trials with any number of labels. A tuned fit has the trials of one
+    reducer whose settings are selected: first its `candidates`, which `search` makes, are fitted on
+    each inner fold, then the selected settings.
     """
 
     cells: Mapping[_Key, Cell]
@@ -50,7 +50,7 @@ class Fit:
 
     @cached_property
     def candidates(self) -> tuple[Fit, ...]:
-        """The fits of all candidates; only a split that is run needs them."""
+        """The fits of all candidates, created only for splits that are run."""
         return () if self.search is None else self.search(self.cells)
 
     @cached_property
@@ -70,12 +70,12 @@ class Fit:
 
     @property
     def control(self) -> str:
-        """The control that its trials are."""
+        """The control that its trials belong to."""
         return self._first.control
 
     @property
     def tuning(self) -> Tuning | None:
-        """How the settings of its trials are chosen, if they are tuned."""
+        """How the settings of its trials are selected, if they are tuned."""
         return self._first.tuning
 
     @property
@@ -84,7 +84,7 @@ class Fit:
         return self.reducer.mode or OUT_OF_SAMPLE
 
     def width_of(self, trial: Cell) -> int | None:
-        """Return how many columns of the fit a trial takes, None for all."""
+        """Return how many columns of the fit a trial uses, None for all."""
         width = trial.reducer.params.get(_WIDTH)
         return width if self.widths and isinstance(width, int) else None
 
@@ -93,9 +93,9 @@ class Fit:
 class Plan:
     """The work of a spec.
 
-    `searches` are the most neighbours that any fit of a split needs, by what is searched (see
-    `ddr_cli.engine.work.jobs.SplitJob`): the search is done once. `kept` has, for each trial of the
-    first split whose embedding is kept for a figure, the id of that embedding.
+    `searches` has, by kind of search (see `ddr_cli.engine.work.jobs.SplitJob`), the largest number
+    of neighbours that any fit of a split needs, so each search is done once. `kept` has, for each
+    trial of the first split whose embedding is kept for a figure, the id of that embedding.
     """
 
     spec: Spec
@@ -111,7 +111,7 @@ class Plan:
         return {trial_id: trial for fit in fits for trial_id, trial in fit.trials.items()}
 
     def first(self, splits: int | None = None) -> tuple[str, ...]:
-        """Return the ids of the trials of the first so many splits, or of all."""
+        """Return the ids of the trials of the first `n` splits, or of all."""
         if splits is None or splits >= len(self.fits):
             return tuple(self.trials)
         chosen = list(self.fits.values())[:splits]
@@ -129,7 +129,7 @@ class Plan:
 
     @cached_property
     def unstated(self) -> dict[str, set[str]]:
-        """The parameters that every trial has at its default, and the components that have them."""
+        """The parameters that have their default in every trial, and the components with them."""
         from ddr_cli.evaluation.evaluators import evaluator_registry
         from ddr_cli.reducers.registry import REDUCERS
 
@@ -151,7 +151,7 @@ class Plan:
         return {column: names for column, names in having.items() if column not in stated}
 
     def names_of(self, trial_id: str) -> dict[str, str]:
-        """Return the labels of a trial's reducer and evaluator, and the control that it is."""
+        """Return the labels of a trial's reducer and evaluator, and its control."""
         trial = self.trials[trial_id]
         return {
             "reducer_label": method_name(trial.reducer.label),
@@ -162,7 +162,7 @@ class Plan:
     def values_of(self, trial_id: str, column: str) -> list[object]:
         """Return the values that a trial may have in a column: several if a parameter is tuned.
 
-        There are none for an unknown trial, and for columns of neither labels nor parameters.
+        There are none for an unknown trial, nor for columns other than labels and parameters.
         """
         if trial_id in self.trials and column in (names := self.names_of(trial_id)):
             return [names[column]]
@@ -201,12 +201,12 @@ class Plan:
 def make_plan(
     spec: Spec, data: DataIdentity | None = None, *, datasets: Datasets | None = None
 ) -> Plan:
-    """Return the work that a spec takes, on `data` if that is known already.
+    """Return the work that a spec requires, on `data` if it is known already.
 
     The first m columns of a nested reducer's fit are its m-dimensional fit, so it is fitted once,
-    at the largest ``n_components`` of the whole spec. A wider fit may round differently, so the
-    fitted ``n_components`` is part of the id of a trial that has another. The data set is read only
-    if its card does not state the fingerprint.
+    at the largest ``n_components`` of the whole spec. A fit with more components may round
+    differently, so the fitted ``n_components`` is part of the id of a trial that has another value.
+    The data set is read only if its card does not state the fingerprint.
     """
     from ddr_cli.spec import expand
 
@@ -235,19 +235,19 @@ def make_plan(
 
 
 def _settings_of(cell: Cell) -> Sequence[tuple[Setting, Setting]]:
-    """Return the reducer and the evaluator of a trial, or all that it is tuned among."""
+    """Return the reducer and the evaluator of a trial, or all its candidates if it is tuned."""
     return ((cell.reducer, cell.evaluator),) if cell.tuning is None else cell.tuning.candidates
 
 
 class _Whole(NamedTuple):
-    """The settings that one fit serves: of one reducer, or among the candidates of one."""
+    """The settings that one fit serves: of one reducer, or of its candidates."""
 
     fit: str
     tuned: str = ""
 
 
 class _SharedFit(NamedTuple):
-    """What the trials of one split have in common that one fit serves."""
+    """The common properties of the trials of one split that one fit serves."""
 
     whole: _Whole
     labels: int | None
@@ -255,11 +255,11 @@ class _SharedFit(NamedTuple):
 
 
 class _Sketch(NamedTuple):
-    """What the plan needs of one reducer's setting.
+    """The properties of one reducer's setting that the plan uses.
 
     `fit` is the text that settings served by one fit have in common, and `width` the setting's
-    ``n_components`` if they differ in it. `among` is the same pair among the candidates of a tuned
-    trial: a method that can be narrowed without a fit of its own shares more there.
+    ``n_components`` if they differ in it. `among` is the same pair for the candidates of a tuned
+    trial, where a method that can be reduced to fewer components without a new fit shares more.
     """
 
     setting: Setting
@@ -271,7 +271,7 @@ class _Sketch(NamedTuple):
 
 
 class _Sharing:
-    """Finds which trials share a fit; each distinct setting is examined once."""
+    """Finds the trials that share a fit; each distinct setting is examined once."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         self._sketches: dict[int, _Sketch] = {}
@@ -289,7 +289,7 @@ class _Sharing:
         self.widths = {whole: tuple(sorted(found[whole], reverse=True)) for whole in found}
 
     def fitted_width(self, setting: Setting, tuned: str) -> int | None:
-        """Return the ``n_components`` that a setting is fitted at, None if it is its own."""
+        """Return the ``n_components`` at which a setting is fitted, None if it is its own."""
         sketch = self._sketch(setting)
         widest = self.widths.get(_Whole(sketch.fit, tuned), (sketch.width,))[0]
         return None if widest == sketch.width else widest
@@ -310,7 +310,7 @@ class _Sharing:
         return self._fits[kind]
 
     def candidates(self, cells: Mapping[_Key, Cell]) -> tuple[Fit, ...]:
-        """Return the fits of the candidates of tuned trials, each embedding once."""
+        """Return the fits of the candidates of tuned trials, one per embedding."""
         found: dict[_SharedFit, dict[_Key, Cell]] = {}
         for (trial_id, _), cell in cells.items():
             for number, (reducer, evaluator) in enumerate(
@@ -327,7 +327,7 @@ class _Sharing:
         )
 
     def searches(self) -> dict[str, int]:
-        """Return the most neighbours that a fit needs, by what is searched."""
+        """Return the largest number of neighbours that a fit needs, by kind of search."""
         most: dict[str, int] = {}
         for sketch in self._sketches.values():
             k = sketch.setting.params.get("n_neighbors")

@@ -1,4 +1,4 @@
-"""Kinds of neighbour searches; light to import, because every worker process imports them."""
+"""Kinds of neighbour searches; every worker process imports this module, so it imports little."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a result folder holds: the journal, the manifest, kept embeddings and tracebacks."""
+"""The content of a result folder: the journal, the manifest, stored embeddings and tracebacks."""

@@ -1,4 +1,4 @@
-"""``embeddings/``: embedded samples of the first split, kept for a figure."""
+"""``embeddings/``: embedded samples of the first split, stored for a figure."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class KeptEmbedding(Frozen):
         return self
 
     def write(self, path: Path) -> None:
-        """Write it, and create the folder if needed."""
+        """Write the file, and create its folder if needed."""
         with clear_messages(path):
             path.parent.mkdir(exist_ok=True)
             atomic_write(path, json.dumps(self.model_dump(), separators=(",", ":")) + "\n")
 
 
 def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
-    """Yield the name and the content of every kept embedding."""
+    """Yield the name and the content of every stored embedding."""
     for path in sorted((folder / EMBEDDINGS).glob("*.json")):
         require_file(path)
         try:

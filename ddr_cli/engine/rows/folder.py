@@ -23,10 +23,10 @@ LOCK = "run.lock"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Create the folder if needed, and keep other runs out of it.
+    """Lock the folder, and create it if needed.
 
     The lock's file stays. If it were removed, a run that has just opened it and a run that creates
-    it again would both have the lock.
+    it again would both hold the lock.
     """
     with clear_messages(folder):
         refuse_link(folder)
@@ -49,7 +49,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def is_running(folder: Path) -> bool:
-    """Return whether a run is in the folder."""
+    """Return whether a run holds the folder's lock."""
     if (folder / LOCK).is_symlink() or not (folder / LOCK).is_file():
         return False
     try:
@@ -85,7 +85,7 @@ def set_aside(folder: Path) -> Path | None:
 
 
 def rescue(journals: Journals) -> str:
-    """Write files again that another program removed or changed; return the message for it."""
+    """Write files again that another program removed or changed; return a message about it."""
     folder, told, aside = journals.folder, [], ""
     with clear_messages(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ def rescue(journals: Journals) -> str:
 
 
 def set_aside_copy(folder: Path, files: Iterable[Path], moved: Iterable[Path] = ()) -> None:
-    """Copy files of a result folder to ``previous/<time>``, and move others of it there."""
+    """Copy files of a result folder to ``previous/<time>``, and move others there."""
     with clear_messages(folder):
         target = _previous(folder)
         for path in files:

@@ -1,10 +1,10 @@
 """`trials.csv` and `controls.csv`: one row per finished trial, the only source of a run's numbers.
 
-The rows of controls have a file of their own, so that every row of `trials.csv` is a method's.
+The rows of controls are in a separate file, so that every row of `trials.csv` belongs to a method.
 Rows are appended and forced to disk one after another; no row is ever changed in place. A line
-break ends a row and occurs nowhere else, so that a crash leaves at most one torn last line. It is
-not read, and cut off when the journal is next opened. A text that begins a spreadsheet's formula is
-behind an apostrophe in the file.
+break ends a row and occurs nowhere else, so that a crash leaves at most one torn last line. This
+line is not read, and it is cut off when the journal is next opened. In the file, a text that starts
+like a spreadsheet formula is preceded by an apostrophe.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FIRST = ",".join(IDENTITY_COLUMNS).encode()
 
 
 class UnreadableJournalError(InputError):
-    """The file is not a journal, so that none of it can be used."""
+    """The file is not a journal, so none of it can be used."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
@@ -69,7 +69,7 @@ def metrics_of(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def parameter_text(value: object) -> str:
-    """Return a parameter's value as in a cell: as Python writes it, lists as JSON."""
+    """Return a parameter's value as in a cell: in Python's notation, lists as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, (list, tuple, dict)):
@@ -89,13 +89,13 @@ def trial_of(line: str) -> str:
 
 
 class Journal:
-    """A file of rows: read when it is made, and open for more rows inside a ``with`` block.
+    """A file of rows: it is read when the object is created, and opened for more rows by ``with``.
 
-    Only one process may have it open: its owner holds the folder's lock. `columns` is the header
-    that the run needs. A file with other columns is then rewritten: its rows keep the cells of
-    columns with the same name; in a new one they get the value that `added` gives for their trial.
-    Labels are updated if the spec has changed them. `unstated` are the parameters that every trial
-    has at its default, each with the names of the components that have it: a file with rows of
+    Only one process may open it: the one that holds the folder's lock. `columns` is the header that
+    the run needs. A file with other columns is then rewritten: its rows keep the cells of columns
+    with the same name; in a new one they get the value that `added` gives for their trial. Labels
+    are updated if they have changed in the spec. `unstated` are the parameters that have their
+    default in every trial, each with the names of the components that have it: a file with rows of
     these components, but without the column, does not get the column. An `InputError` reports a
     file that is damaged in its middle or can't be read or written, an `UnreadableJournalError` one
     that is not a journal at all.
@@ -143,16 +143,16 @@ class Journal:
             self._read()
 
     def is_settled(self, order: Iterable[str]) -> bool:
-        """Return whether the file is as `settle` would leave it."""
+        """Return whether `settle` would leave the file unchanged."""
         whole = self._stamp is not None and self._end == self._stamp[0]
         as_needed = whole and self.header == self.columns and self._is_named
         return as_needed and [trial_of(line) for line in self._lines] == list(order)
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Append rows, by column, and wait until they are on disk.
+        """Append rows, given by column, and wait until they are on disk.
 
-        If they cannot be written, the journal stays as before. But if another program has removed
-        or changed the file, they are kept in memory, for `write_again`.
+        If they cannot be written, the journal stays unchanged. But if another program has removed
+        or changed the file, they stay in memory for `write_again`.
         """
         if not rows:
             return
@@ -199,7 +199,7 @@ class Journal:
             self._replace(kept)
 
     def take(self, lines: Sequence[str]) -> None:
-        """Rewrite the file with more lines, of a file with the same columns."""
+        """Rewrite the file with additional lines from a file with the same columns."""
         if lines:
             self._replace([*self._lines, *lines])
 
@@ -225,7 +225,7 @@ class Journal:
 
     @property
     def _is_named(self) -> bool:
-        """Return whether all rows have the labels that the run gives them."""
+        """Return whether all rows have the labels of the current run."""
         places = [(i, name) for i, name in enumerate(self.header) if name in NAMING_COLUMNS]
         return all(
             _cells_of(line)[place] == _cell(parameter_text(label))
@@ -247,7 +247,7 @@ class Journal:
         self.columns = tuple(c for c in self._wanted if c in self.header or not self._is_newer(c))
 
     def _is_newer(self, column: str) -> bool:
-        """Return whether a parameter is newer than rows of all components that have it."""
+        """Return whether a parameter is newer than the rows of all components that have it."""
         if column not in self._unstated or not self._lines:
             return False
         place = IDENTITY_COLUMNS.index(column.partition(".")[0])
@@ -279,7 +279,7 @@ class Journal:
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """Return what differs if a file was changed: its size, its time and its inode."""
+    """Return values that differ if a file was changed: its size, its time and its inode."""
     try:
         facts = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -288,7 +288,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 def read_rows(folder: Path) -> pd.DataFrame:
-    """Return the last row of each trial of a folder, the methods' and the controls', as text."""
+    """Return the last row of each trial of a folder, of methods and of controls, as text."""
     import pandas as pd
 
     if not (Path(folder) / FILE_NAME).is_file():
@@ -355,8 +355,8 @@ def read_trials(
     Notes
     -----
     `fit_seconds` is the CPU time of the fit of the row's embedding. Rows that share a fit have the
-    same, so do not add it up over rows. `eval_seconds` is that of the row's own classifier; rows
-    that share a search have equal fractions of it.
+    same, so do not add it up over rows. `eval_seconds` is the CPU time of the row's own classifier;
+    rows that share a search have equal fractions of its time.
     """
     import pandas as pd
 
@@ -418,7 +418,7 @@ def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
-    """Return the header (empty in a new file), the rows' lines and the end of the last."""
+    """Return the header (empty in a new file), the rows' lines, and the end of the last one."""
     require_file(path)
     content = path.read_bytes() if path.exists() else b""
     first, ended, _ = content.partition(b"\n")
@@ -453,7 +453,7 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
 
 
 def _parsed(text: str) -> list[list[str]]:
-    """Return the cells of lines, none if they are not text."""
+    """Return the cells of lines; empty if they are not text."""
     try:
         text.encode()  # fails on bytes that are not UTF-8
         return list(csv.reader(io.StringIO(text, newline="")))
@@ -479,7 +479,7 @@ def _wrong(line: str, columns: int) -> str:
 
 
 def _header(path: Path, line: bytes) -> tuple[str, ...]:
-    """Return the names of the columns, if this is a journal's first line."""
+    """Return the names of the columns, if this is the first line of a journal."""
     header = tuple(next(iter(_parsed(line.decode(errors="surrogateescape"))), ()))
     if b"\0" in line or not header:
         raise UnreadableJournalError(path, "its first line is not text")

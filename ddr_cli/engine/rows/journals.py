@@ -14,9 +14,9 @@ from ddr_cli.engine.rows.journal import CONTROLS, FILE_NAME, Journal, Row, metri
 class Journals:
     """The rows of a run: a `Journal` of the methods' rows, and one of the controls'.
 
-    `is_control` has all planned trials by id. Rows in the wrong file, such as those that older
-    versions of ddr wrote, are moved when the journals are opened. A row is in its new file before
-    it leaves the old one, so that a crash loses none.
+    `is_control` has, by id, whether a planned trial is a control's. Rows in the wrong file, such as
+    those that older versions of ddr wrote, are moved when the journals are opened. A row is in its
+    new file before it leaves the old one, so that a crash loses none.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class Journals:
         return {metrics_of(file.header) for file in self.files if file.status}
 
     def refresh(self) -> None:
-        """Read the files again that another process has changed since."""
+        """Read those files again that another process has changed since."""
         for file in self.files:
             file.refresh()
         self._agree()
 
     def is_settled(self, order: Iterable[str]) -> bool:
-        """Return whether the files are as `settle` would leave them."""
+        """Return whether `settle` would leave the files unchanged."""
         methods, controls = self._parts(order)
         return self.methods.is_settled(methods) and self.controls.is_settled(controls)
 
@@ -102,14 +102,14 @@ class Journals:
         self._open.close()
 
     def _parts(self, trials: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Return which of these trials are the methods', and which the controls'."""
+        """Return which of these trials belong to methods, and which to controls."""
         parts: tuple[list[str], list[str]] = [], []
         for trial in trials:
             parts[self._is_control[trial]].append(trial)
         return parts
 
     def _move(self) -> None:
-        """Move the rows that are in the wrong file."""
+        """Move rows that are in the wrong file."""
         is_control = self._is_control.get
         to_controls = [line for line in self.methods.lines if is_control(trial_of(line), False)]
         to_methods = [line for line in self.controls.lines if not is_control(trial_of(line), True)]

@@ -58,11 +58,11 @@ class Environment(_Stored):
 
 
 class SessionRecord(_Stored):
-    """One start of a run: when, how, in which of the environments, and how much time it took.
+    """One start of a run: its time, options, environment, and duration.
 
-    `data` is where the data files were: next to the card, in a mirror, in the cache, or embedded.
-    While the session runs, or if it was killed, its outcome is missing. `startup_seconds` is the
-    time before the first split was prepared.
+    `data` is the location of the data files: next to the card, in a mirror, in the cache, or
+    embedded. While the session runs, or if it was killed, its outcome is missing. `startup_seconds`
+    is the time before the first split was prepared.
     """
 
     started: str
@@ -84,7 +84,7 @@ class SessionRecord(_Stored):
 class Manifest(_Stored):
     """The manifest of a result folder.
 
-    `spec` is the resolved spec, perhaps of another version of ddr; `planned` is the number of
+    `spec` is the resolved spec, perhaps from another version of ddr; `planned` is the number of
     trials; `sizes` are the mean sizes of the ``train`` and ``test`` sets, by kind of split.
     """
 
@@ -123,7 +123,7 @@ class Manifest(_Stored):
 
 
 def read_manifest(folder: str | Path) -> Manifest:
-    """Return the manifest of a result folder; if there is none to read, raise an `InputError`."""
+    """Return the manifest of a result folder; raise an `InputError` if there is none to read."""
     path = Path(folder) / MANIFEST
     if not path.is_file():
         raise InputError(f"There is no {MANIFEST} in {folder}; run a spec first.")
@@ -162,7 +162,7 @@ def now() -> str:
 
 
 def number_versions() -> dict[str, str | None]:
-    """Return the versions of Python and of the packages that numbers depend on."""
+    """Return the versions of Python and of the packages that affect numbers."""
     packages = {name: _version(name) for name in _LIBRARIES[:3]}
     return {"Python": platform.python_version(), "ddr": ddr_cli.__version__, **packages}
 

@@ -1,4 +1,4 @@
-"""How a trial ended, which a row of the journal records."""
+"""The result of a trial, which a row of the journal records."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Coordinates = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class TrialResult:
-    """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.rows.journal.read_trials`.
+    """The result of a trial; seconds are CPU time, see `ddr_cli.engine.rows.journal.read_trials`.
 
-    If the trial is tuned, `candidate` is the number of the setting that it was run with.
-    `traceback` is that of the failure.
+    If the trial is tuned, `candidate` is the number of its setting. `traceback` belongs to the
+    failure.
     """
 
     trial_id: str

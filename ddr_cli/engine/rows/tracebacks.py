@@ -1,6 +1,6 @@
-"""`tracebacks.jsonl`: where in a component's code trials failed.
+"""`tracebacks.jsonl`: the tracebacks of failed trials, in the code of components.
 
-Each reason has one line, from the first trial that failed for it.
+Each reason has one line, from the first trial that failed with it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Tracebacks:
         self._known = set(read_tracebacks(folder))
 
     def keep(self, results: Iterable[TrialResult]) -> None:
-        """Write those of new reasons."""
+        """Write the tracebacks of new reasons."""
         new = {one.reason: one.traceback for one in results if one.traceback}
         new = {reason: text for reason, text in new.items() if reason not in self._known}
         if new and len(self._known) < _MOST_REASONS:

@@ -35,7 +35,7 @@ _UNEQUAL = ("kfold", "grouped", "given")
 
 
 class Drawn(NamedTuple):
-    """A split, the seed of methods on it, and its rows as methods get them."""
+    """A split, the seed of methods on it, and its rows in the order that methods receive."""
 
     split: Split
     seed: int
@@ -45,9 +45,9 @@ class Drawn(NamedTuple):
 class Draws:
     """Draws each split of a plan; `sizes` are the mean sizes of its sets, by kind of split.
 
-    `hashes` has the hash of each split that was drawn, by its name.
-    The constructor raises an InputError if a split is impossible, or if the data needs steps that
-    the spec lacks: nothing is run of a spec that cannot be run to its end.
+    `hashes` has the hash of each drawn split, by its name. The constructor raises an InputError if
+    a split is impossible, or if the data needs steps that the spec lacks, so that a spec that would
+    fail later is not started.
     """
 
     def __init__(self, plan: Plan, dataset: Dataset) -> None:
@@ -93,7 +93,7 @@ class Draws:
         return Drawn(split, method_seed(**stream), division)
 
     def _stream(self, key: SplitKey) -> dict[str, Any]:
-        """Return what the random numbers of a split depend on."""
+        """Return the values that the random numbers of a split depend on."""
         seed = self._plan.spec.split.seed
         return {"seed": seed, "dataset": self._dataset.name, "index": key.index}
 
@@ -113,8 +113,8 @@ class Draws:
     ) -> tuple[Division, ...]:
         """Return inner folds of a split's training set; they do not depend on the test set.
 
-        With `labels` labelled samples per class, these are divided. Their order in the folds is 0:
-        any budget includes them.
+        With `labels` labelled samples per class, only these are divided. Their order in the folds
+        is 0, so every budget includes them.
         """
         data, train = self._dataset, drawn.split.train
         y, order = data.y[train], None

@@ -1,4 +1,4 @@
-"""What worker processes do: preprocess a split, fit an embedding, evaluate trials on it."""
+"""The work of worker processes: preprocess a split, fit an embedding, evaluate trials on it."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def fit_and_evaluate(job: FitJob) -> JobResult:
 
 
 def tune(job: TuneJob) -> JobResult:
-    """Score the candidates on every inner fold, then fit and evaluate each trial's best once."""
+    """Score the candidates on every inner fold, then fit and evaluate each trial's best one."""
     results: list[TrialResult] = []
     with collected() as warned, Trace(job.trace) as trace:
         split, search = _load_split(job.split), SettingsSearch(job)
@@ -196,7 +196,7 @@ def tune(job: TuneJob) -> JobResult:
 def _fit_and_evaluate(
     job: FitJob, split: Samples, trace: Trace, ended: Callable[[Sequence[TrialResult]], object]
 ) -> EmbeddedSplit | None:
-    """Do a fit and its evaluations, and call `ended` as they end; return the embedding."""
+    """Do a fit and its evaluations, and call `ended` after each; return the embedding."""
     if job.shuffled:
         split = split.with_shuffled_labels(job.seed)
     if job.labels is not None:
@@ -226,7 +226,7 @@ def _fit_and_evaluate(
 
 
 def _is_changed(job: FitJob | TuneJob) -> bool:
-    """Return whether the arrays of a job's split are others than those that were prepared."""
+    """Return whether the arrays of a job's split differ from those that were prepared."""
     if job.checksum is None or _load_split(job.split).checksum() == job.checksum:
         return False
     _load_split.cache_clear()
@@ -245,7 +245,7 @@ def _in_drawn_order(split: Samples, seed: int) -> Samples:
 
 @dataclass(frozen=True)
 class EmbeddedSplit:
-    """The embedding of a split's samples, and of its classes if the method has one.
+    """The embedding of a split's samples and, if the method provides them, of its classes.
 
     `order` are the positions of the samples in the split.
     """
@@ -260,7 +260,7 @@ class EmbeddedSplit:
     wide: _Wide | None = None
 
     def at(self, width: int | None) -> tuple[Any, Any]:
-        """Return both sets with `width` columns, or with all."""
+        """Return both sets with the first `width` columns, or with all."""
         if width is None:
             return self.train, self.test
         if self.narrower is not None:
@@ -271,7 +271,7 @@ class EmbeddedSplit:
 
 @dataclass(frozen=True)
 class _Wide:
-    """Dense samples of which the embeddings of all widths are linear maps."""
+    """Dense samples from which linear maps give the embeddings for all values of n_components."""
 
     train: Any
     test: Any
@@ -325,7 +325,7 @@ def embed_split(factory: Any, job: FitJob, split: Samples, width: int | None) ->
 def _narrower(
     reducer: Any, split: Samples
 ) -> tuple[Callable[[int], tuple[Any, Any]], _Wide | None]:
-    """Return a function that gives the embedding of a narrower fit from what this fit computed.
+    """Return a function that computes the embedding with fewer components from this fit.
 
     For a projection of few dense features, also return samples that classifiers can use instead.
     """
@@ -489,7 +489,8 @@ def _reason(error: BaseException) -> str:
 def _deadline(seconds: float | None) -> Iterator[None]:
     """End this process with SIGALRM if the block takes longer.
 
-    The signal also ends a call into compiled code that never returns, as no Python code has to run.
+    The signal also ends a call into compiled code that never returns, because it runs no Python
+    code.
     """
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
@@ -503,7 +504,7 @@ def _deadline(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def collected() -> Iterator[Any]:
-    """Collect warnings, each once; on the terminal they would garble the parent's display."""
+    """Collect warnings, each once; on the terminal they would disturb the parent's display."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield lambda: tuple(

@@ -1,8 +1,8 @@
-"""Jobs, their results, and what the scheduler requires of a back end that runs them.
+"""Jobs, their results, and the interface between the scheduler and a back end.
 
-A new back end is a subclass of `Executor`. The records are plain and light to import. A worker that
-is killed cannot report anything. Its trace, a file that outlives it, can: the trials that it had
-finished, whose results are kept, and those it was on, which alone are lost.
+A new back end is a subclass of `Executor`. The records are plain and import little. A worker that
+is killed cannot report anything. Its trace, a file that outlives it, records the finished trials,
+whose results are kept, and the current trials, the only ones that are lost.
 """
 
 from __future__ import annotations
@@ -46,12 +46,11 @@ class SplitJob:
     """Preprocess one split and search its neighbours, for all fits of that split.
 
     `data` is the file of the data set, `split` the file to write and `trace` that of the trace.
-    `checksum` is that of the data, if code that is not `ddr`'s takes part in the run.
-    `searches` is how many neighbours to find of all samples among themselves (``transductive``), of
-    the training samples among themselves (``out_of_sample``), or of the test samples among the
-    training samples (``queries``). `folds` are inner splits of the training set, by the number of
-    labels per class; each is preprocessed and searched by itself, so that it learns nothing from
-    outside.
+    `checksum` is that of the data, if foreign code takes part in the run. `searches` is how many
+    neighbours to find of all samples among themselves (``transductive``), of the training samples
+    among themselves (``out_of_sample``), or of the test samples among the training samples
+    (``queries``). `folds` are inner splits of the training set, by the number of labels per class;
+    each is preprocessed and searched separately, so that it uses nothing from outside.
     """
 
     data: Path
@@ -93,13 +92,13 @@ class FitJob:
 
     `widths` are all ``n_components`` that the spec has for a nested reducer, the largest first;
     `params` then lacks it. They include those of trials that are not in this job, because a fit
-    must not depend on what is left to do. `timeout` limits each trial, its fit included. `batched`
-    allows to evaluate trials together. Of the samples `kept_rows` (positions in the split) the
-    first columns of each of `kept_widths` are returned for a figure. The fit sees the labels of
-    `labels` training samples per class, None for all. With `shuffled`, the labels are permuted
-    within the training and the test set first. With `across_widths`, a classifier may score all
-    widths at once, which changes its numbers by rounding only. `checksum` is that of the split, if
-    code that is not `ddr`'s takes part in the run; such code `is_foreign`.
+    must not depend on which trials remain. `timeout` limits each trial, its fit included. `batched`
+    allows evaluating trials together. For a figure, the first columns (each of `kept_widths`) of
+    the samples `kept_rows` (positions in the split) are returned. The fit uses the labels of
+    `labels` training samples per class, None for all. With `shuffled`, the labels are first
+    permuted within the training and the test set. With `across_widths`, a classifier may score all
+    values of n_components at once, which changes its numbers by rounding only. `checksum` is that
+    of the split, if foreign code takes part in the run; `is_foreign` marks such code.
     """
 
     split: Path
@@ -129,11 +128,11 @@ class FitJob:
 
 @dataclass(frozen=True, eq=False)
 class TuneJob:
-    """Choose the settings of tuned trials on inner folds, then fit and evaluate each trial once.
+    """Select the settings of tuned trials on inner folds, then fit and evaluate each trial once.
 
     The `candidates` are fits as on the whole split; their evaluations are candidates of trials.
-    Each is done on each of the `n_folds` inner folds for `labels` and scored by `metric`. The final
-    trials are scored by all `metrics`.
+    Each is fitted on each of the `n_folds` inner folds for `labels` and scored by `metric`. The
+    final trials are scored by all `metrics`.
     """
 
     split: Path
@@ -164,8 +163,8 @@ class JobResult:
     `error` is the reason why the whole job failed, with its `traceback`; `disk_full`: the disk has
     no space, so that every other job would fail, too; `files_gone`: a file that the job reads was
     removed or changed. `checksum` is that of a prepared split. `cpu_seconds` is the CPU time of the
-    process since its last result. `kept` has, by width, the coordinates of samples and, if the
-    method has them, of the classes.
+    process since its last result. `kept` has, by number of columns, the coordinates of samples and,
+    if the method provides them, of the classes.
     """
 
     results: tuple[TrialResult, ...] = ()
@@ -210,9 +209,9 @@ class Trace:
 
 @dataclass(frozen=True)
 class LastSeen:
-    """What a trace says: the process (None before the job begins), what it was on, its results.
+    """A trace's content: the process (None before the job begins), current trials, results.
 
-    If `evaluating` has several trials, the process was on one of them.
+    If `evaluating` has several trials, the process was evaluating one of them.
     """
 
     pid: int | None = None
@@ -241,14 +240,14 @@ def last_seen(path: Path) -> LastSeen:
 
 
 class ExecutorError(DdrError):
-    """The executor is lost: it can run no further job, of this run or another."""
+    """The executor is lost: it can run no further jobs, of this run or another."""
 
 
 @dataclass(frozen=True, eq=False)
 class JobEnd:
     """How a submitted job ended: with a result, or by the death of its process.
 
-    After a death, `reason` is its cause and `seen` how far the job was.
+    After a death, `reason` is its cause and `seen` is the progress of the job.
     """
 
     job: Job
@@ -261,7 +260,7 @@ class JobEnd:
 class Executor(ABC):
     """Runs jobs in other processes, one per core, and survives their deaths.
 
-    A back end calls `_notify` with a number when the job of that number has ended, from any thread.
+    A back end calls `_notify` with a job's number when the job has ended, from any thread.
     """
 
     def __init__(self) -> None:
@@ -270,7 +269,7 @@ class Executor(ABC):
     @property
     @abstractmethod
     def capacity(self) -> int:
-        """How many submitted jobs keep every process busy."""
+        """The number of submitted jobs that keeps every process busy."""
 
     @abstractmethod
     def submit(self, job: Job) -> None:
@@ -282,14 +281,14 @@ class Executor(ABC):
 
     @abstractmethod
     def discard(self) -> None:
-        """Forget all jobs that have not ended, and end the processes that are on one."""
+        """Forget all jobs that have not ended, and end the processes that run them."""
 
     @abstractmethod
     def stop(self) -> None:
         """End all processes at once."""
 
     def release(self, path: Path) -> None:  # noqa: B027 - most back ends hold nothing of a file
-        """Drop what is held of a data set or split, named by its file: no more jobs use it."""
+        """Free the memory for a data set or split, named by its file, which no further jobs use."""
 
     def wake(self) -> None:
         """Make `wait` return at once; may be called from a signal handler."""

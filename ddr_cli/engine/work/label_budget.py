@@ -1,4 +1,4 @@
-"""A split whose training set is only partly labelled: what methods and classifiers get of it.
+"""A split whose training set is partly labelled, and what methods and classifiers receive of it.
 
 A semi-supervised method is fitted to all training samples; unlabelled ones have ``y == -1``. Other
 supervised methods are fitted to the labelled samples only, unsupervised methods to all. Classifiers
@@ -62,7 +62,7 @@ def labels_to_score(split: Samples, budget: int | None) -> Samples:
 
 
 def labelled_samples(train: Any, split: Samples, budget: int | None) -> Any:
-    """Return the labelled samples of an embedding of all training samples, or of them only."""
+    """Return the labelled samples of an embedding of all training samples, or of these only."""
     rows = labelled_rows(split, budget)
     return train if train.shape[0] == len(rows) else train[rows]
 

@@ -70,7 +70,7 @@ class LocalExecutor(Executor):
 
     @property
     def capacity(self) -> int:
-        """How many submitted jobs keep every process busy."""
+        """The number of submitted jobs that keeps every process busy."""
         if self._pool is None:
             self._pool = self._start()
             self._started()
@@ -111,7 +111,7 @@ class LocalExecutor(Executor):
         return ends if numbers else self._lost()
 
     def discard(self) -> None:
-        """Forget all jobs that have not ended, and end the processes that are on one."""
+        """Forget all jobs that have not ended, and end the processes that run them."""
         for submitted in self._submitted.values():
             submitted.future.cancel()
         self._submitted.clear()
@@ -151,7 +151,7 @@ class LocalExecutor(Executor):
             self._pool = None
 
     def _restart(self) -> ProcessPool:
-        """Replace a pool that has given up; pebble's does so when an idle process is killed."""
+        """Replace a pool that no longer works; pebble's stops when an idle process is killed."""
         self._restarts += 1
         if self._restarts > _RESTARTS:
             raise ExecutorError(
@@ -169,7 +169,7 @@ class LocalExecutor(Executor):
         return pool
 
     def _lost(self) -> list[JobEnd]:
-        """Return jobs whose process has ended although the pool has not noticed.
+        """Return jobs whose process has ended without the pool noticing.
 
         pebble treats an exit with code 0 as a worker's planned end and leaves its job open.
         """

@@ -30,7 +30,7 @@ def majority_scores(
     labels: int | None = None,
     groups: NDArray[np.int64] | None = None,
 ) -> dict[str, float]:
-    """Return the scores of the majority class (ties: the first), for metrics that are defined.
+    """Return the scores of the majority class (ties: the first) for the metrics that are defined.
 
     At most `labels` training samples of each class count. `groups` are those of the test samples.
     """

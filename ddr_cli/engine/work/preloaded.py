@@ -1,7 +1,7 @@
 """Libraries that the worker processes of this machine load once: they are forks of one process.
 
-`ddr_cli.core.processes` starts that process. It imports this module, does nothing but fork, and
-ends with its parent; the forks end with it.
+`ddr_cli.core.processes` starts that process. It imports this module, only forks, and ends with its
+parent; the forks end with it.
 """
 
 from __future__ import annotations

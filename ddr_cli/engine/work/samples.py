@@ -1,4 +1,4 @@
-"""Samples, of a data set or of a split, and the file in which all workers read them.
+"""Samples, of a data set or of a split, and the file from which all workers read them.
 
 One process writes the file once. The others map it into memory, without a copy of their own.
 """
@@ -61,8 +61,8 @@ class Samples:
     `neighbors` are the neighbours that were searched in a split, by kind of search. `label_order`
     is the order in which the training samples of a class are labelled, if only some are. `folds`
     are inner splits of the training set, by the number of labels per class. `categorical` are the
-    columns of a data set that hold codes of categories. `order` are the positions of the samples
-    in the split, which methods get in another order.
+    columns of a data set that hold codes of categories. `order` are the positions of the samples in
+    the split; methods get them in another order.
     """
 
     X: Any
@@ -75,7 +75,7 @@ class Samples:
     order: NDArray[np.intp] | None = None
 
     def checksum(self) -> int:
-        """Return a checksum of the arrays, which tells whether anything wrote to their file."""
+        """Return a checksum of the arrays, which shows whether anything wrote to their file."""
         X: Any = self.X
         own = (X.data, X.indices, X.indptr) if sparse.issparse(self.X) else (X,)
         total = 0
@@ -89,11 +89,11 @@ class Samples:
 
     @cached_property
     def shared(self) -> Shared:
-        """The training set, and what fits of it have in common."""
+        """The training set, and the properties that its fits share."""
         return Shared(self.X[: self.n_train])
 
     def with_labels(self, y: NDArray[np.int64]) -> Samples:
-        """Return the same samples with other labels; fits share what they compute of X."""
+        """Return the same samples with other labels; fits share results that only depend on X."""
         changed = replace(self, labels=replace(self.labels, y=y))
         changed.__dict__["shared"] = self.shared
         return changed
@@ -112,7 +112,7 @@ class Samples:
     def in_drawn_order(self, seed: int) -> Samples:
         """Return the samples with the training set in an order drawn from `seed`.
 
-        If some training samples are unlabelled, their order must not tell their classes. The seed
+        If some training samples are unlabelled, their order must not reveal their classes. The seed
         is public, the order of the test samples is not.
         """
         assert self.order is not None
@@ -168,7 +168,7 @@ class Samples:
 
 
 def _plain(value: Any) -> Any:
-    """Return memory maps as plain arrays, with which NumPy is quicker."""
+    """Return memory maps as plain arrays, for which NumPy is faster."""
     if isinstance(value, np.ndarray):
         return np.asarray(value)
     if isinstance(value, tuple):

@@ -1,8 +1,8 @@
-"""Chooses the next job, and decides about the trials of a job whose process died.
+"""Chooses the next job, and decides which trials of a job are lost when its process dies.
 
-Splits are worked off in order. A split is prepared once (preprocessing, neighbour search), then its
-fits are done, and when the last has ended its arrays are removed. Only as many splits are open at
-a time as keep all processes busy, which bounds the disk and memory that a run takes.
+Splits are processed in order. A split is prepared once (preprocessing, neighbour search), then its
+fits are done; its arrays are removed after the last fit. Only as many splits are open at a time as
+keep all processes busy, which limits the disk space and memory of a run.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _WAIT_SECONDS = 0.5
 
 @dataclass(eq=False)
 class PendingFit:
-    """A fit, and those of its trials that have not ended.
+    """A fit, and its trials that have not ended.
 
     A fit whose process died is done again for the others: `attempts` counts the deaths in the fit
     itself. After a death among several trials, they are no longer evaluated together (`batched`).
@@ -61,7 +61,7 @@ class PendingFit:
     batched: bool = True
 
     def take(self, results: Sequence[TrialResult]) -> list[TrialResult]:
-        """Return results of trials, which have then ended."""
+        """Return results of trials, and mark these trials as ended."""
         for result in results:
             del self.left[result.trial_id]
         return list(results)
@@ -69,16 +69,17 @@ class PendingFit:
     def lose(
         self, status: str, reason: str, traceback: str = "", trials: Sequence[str] | None = None
     ) -> list[TrialResult]:
-        """Return the results of some trials, or of all that are left, that ended in this way."""
+        """Return the results of some trials, or of all remaining ones, that ended in this way."""
         lost = list(self.left) if trials is None else trials
         return self.take([TrialResult(each, status, reason, traceback=traceback) for each in lost])
 
     def blame(self, end: JobEnd) -> list[TrialResult]:
-        """Return the trials that a process's death costs; the others of the fit are done again.
+        """Return the trials that are lost when a process dies; the fit's other trials run again.
 
-        It is the trial that the process was on. A fit belongs to all of its trials: if it hangs,
-        all are lost; if its process is killed, the first is, and all if that happens again. If
-        several trials were evaluated together, the cause is unknown; they are done one by one.
+        It is the trial that the process was running. A fit belongs to all of its trials: if it
+        hangs, all are lost; if its process is killed, the first one is lost, and all are if that
+        happens again. If several trials were evaluated together, the cause is unknown; they are
+        then run one by one.
         """
         status, reason, seen = end.death or FAILED, end.reason, end.seen
         if len(seen.evaluating) == 1:
@@ -96,11 +97,11 @@ class PendingFit:
 
 @dataclass(eq=False)
 class OpenSplit:
-    """A split that is worked on, and its fits that have not ended.
+    """A split in progress, and its fits that have not ended.
 
-    `kept_rows` are the samples whose coordinates a figure shows, `path` is the file of its arrays.
-    `folds` are the inner folds of its tuned fits, by the number of labels per class, `undivided`
-    the reasons why there are none. `waiting` are the fits to do when the split is prepared.
+    `kept_rows` are the samples whose coordinates a figure shows; `path` is the file of its arrays.
+    `folds` are the inner folds of its tuned fits, by the number of labels per class; `undivided`
+    has the reasons why there are none. `waiting` are the fits to do when the split is prepared.
     """
 
     key: SplitKey
@@ -126,7 +127,7 @@ class KeptCoordinates:
 
 @dataclass
 class Ended:
-    """What has ended since the last time: trials, embeddings to keep, new kinds of warnings."""
+    """What has ended since the last call: trials, embeddings to keep, new kinds of warnings."""
 
     results: list[TrialResult] = field(default_factory=list)
     embeddings: list[KeptCoordinates] = field(default_factory=list)
@@ -134,9 +135,9 @@ class Ended:
 
 
 class Schedule:
-    """Works off what a run decided to do.
+    """Runs the work that was decided.
 
-    `samples` are those of the data set. `is_prepared` tells whether any split is prepared;
+    `samples` are the samples of the data set. `is_prepared` tells whether any split is prepared;
     `cpu_seconds` is the CPU time of the processes in jobs that have ended.
     """
 
@@ -170,7 +171,7 @@ class Schedule:
         self.cpu_seconds = 0.0
 
     def run(self, stopped: Callable[[], bool]) -> Generator[Ended, None, None]:
-        """Do everything, or what has begun to end when `stopped` is true; yield what has ended."""
+        """Run everything, or finish running jobs if `stopped` is true; yield what has ended."""
         try:
             while not stopped():
                 self._fill()
@@ -297,7 +298,7 @@ class Schedule:
         return self._scratch.folder("traces") / str(self._submitted)
 
     def _settle(self, ends: Sequence[JobEnd]) -> Ended:
-        """Return what has ended by the ends of these jobs."""
+        """Return what has ended, given the ends of these jobs."""
         self._ended = ended = Ended()
         for end in ends:
             _, opened, pending = self._running.pop(id(end.job))
@@ -396,7 +397,7 @@ def _upcoming(plan: Plan, decision: Decision) -> Iterator[tuple[SplitKey, list[P
 
 
 def _foreign(trials: Iterable[Cell]) -> bool:
-    """Return whether code that is not `ddr`'s takes part in any of the trials."""
+    """Return whether foreign code takes part in any of the trials."""
     names = {(trial.reducer.name, trial.evaluator.name) for trial in trials}
     return any(
         REDUCERS.is_foreign(reducer) or evaluator_registry(evaluator).is_foreign(evaluator)

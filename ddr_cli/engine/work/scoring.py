@@ -32,16 +32,16 @@ def load_evaluator(name: str) -> Any:
 
 
 def is_measure(factory: Any) -> bool:
-    """Tell whether an evaluator is a measure."""
+    """Return whether an evaluator is a measure."""
     return hasattr(factory, "score_many")
 
 
 def batches(
     evaluations: Sequence[Evaluation], *, across_widths: bool = False
 ) -> list[list[Evaluation]]:
-    """Group the evaluations that one call to ``predict_many`` or ``score_many`` can do.
+    """Group the evaluations that one call of ``predict_many`` or ``score_many`` can do.
 
-    With `across_widths`, also those that one call to ``predict_mapped`` can do.
+    With `across_widths`, also group those that one call of ``predict_mapped`` can do.
     """
     found: dict[object, list[Evaluation]] = {}
     for one in evaluations:
@@ -61,7 +61,7 @@ def _batch_key(one: Evaluation, *, across_widths: bool) -> object:
 
 
 def seeded(estimator: Any, seed: int) -> Any:
-    """Set the seed of a component that would else draw from a global stream."""
+    """Set the seed of a component that would otherwise use a global random stream."""
     params = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     if params.get("random_state", seed) is None:
         estimator.set_params(random_state=seed)
@@ -82,11 +82,11 @@ def scores_of(
     prototypes: NDArray[Any] | None = None,
     maps: Sequence[NDArray[Any]] | None = None,
 ) -> list[Scores]:
-    """Return the scores of evaluators of one class on the embedded parts of a split.
+    """Return the scores of evaluators of one class on an embedded split.
 
     They differ in the parameter over which they share a fit, or in which of `maps` is applied to
-    their samples. Classifiers are scored by the spec's metrics, a measure only by its own.
-    `prototypes` are the coordinates of the classes themselves, if the reducer has them.
+    their samples. Classifiers are scored by the spec's metrics, a measure only by its own metric.
+    `prototypes` are the coordinates of the classes, if the reducer provides them.
     """
     if is_measure(type(evaluators[0])):
         return _measured(evaluators, _embedded(train, test, split, prototypes))

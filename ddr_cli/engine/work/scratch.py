@@ -33,7 +33,7 @@ class Scratch:
         self._make()
 
     def folder(self, name: str) -> Path:
-        """Return a folder inside, making it if it is not there."""
+        """Return a folder inside, and create it if needed."""
         if not (self.path / _LOCK).exists():
             self._remove()
             self._make()
@@ -44,14 +44,14 @@ class Scratch:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Report what the disk refuses in the block as an `InputError`."""
+        """Report an error of the disk in the block as an `InputError`."""
         try:
             yield
         except OSError as error:
             raise self.refusal(error.strerror or str(error)) from error
 
     def refusal(self, reason: str) -> InputError:
-        """Return the error that says why nothing can be written."""
+        """Return the error that states why nothing can be written."""
         return InputError(
             f"The scratch folder {tempfile.gettempdir()} can't be written to ({reason}); make room "
             "or set TMPDIR to another folder, then run the same command."
@@ -79,7 +79,7 @@ class Scratch:
 
 
 def _remove_stale() -> None:
-    """Remove the scratch folders of runs that have ended: those whose lock nobody holds."""
+    """Remove the scratch folders of runs that have ended, whose lock is free."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         lock = folder / _LOCK
         with suppress(OSError, Timeout):

@@ -1,4 +1,4 @@
-"""One session of a run, in a locked folder: every trial that ends is on disk at once."""
+"""One session of a run, in a locked folder: each trial is written to disk as soon as it ends."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Session:
         self._failed = 0
 
     def run(self, decision: Decision, executor: Executor) -> bool:
-        """Run the trials that a decision names; return whether they were interrupted."""
+        """Run the trials of a decision; return whether they were interrupted."""
         todo, asked = decision.todo, len(decision.asked)
         folder = self._journals.folder
         manifest = manifest_of(folder, self._plan)
@@ -121,7 +121,7 @@ class Session:
             record.cpu_seconds = round(spent, 3)
 
     def _take(self, ended: Ended) -> None:
-        """Write what has ended: embeddings before the rows, so that no row lacks its embedding."""
+        """Write what has ended: embeddings before the rows, so that every row has its embedding."""
         for warning in ended.warnings:
             self._progress.note(warning)
         for each in ended.embeddings:
@@ -233,8 +233,8 @@ def _rounded(seconds: float | None) -> float | None:
 def _interruptible(wake: Callable[[], None]) -> Iterator[Callable[[], bool]]:
     """Make Ctrl-C and requests to end (SIGTERM, SIGHUP) set a flag within the block.
 
-    Yields a function that returns the flag. A second signal acts as without the block. `wake` is
-    called to end the block's waiting. Only the main thread can handle signals; in other threads the
+    Yields a function that returns the flag. A second signal has its usual effect. `wake` is called
+    to end a wait within the block. Only the main thread can handle signals; in other threads the
     flag is never set.
     """
     if threading.current_thread() is not threading.main_thread():

@@ -16,7 +16,7 @@ _DECIMALS = 12
 
 
 def on_fold(fit: FitJob) -> FitJob:
-    """Return a fit as on inner folds, where any label budget includes all labelled samples."""
+    """Return a fit for inner folds, where every label budget includes all labelled samples."""
     evaluations = (replace(one, labels=_one_if_some(one.labels)) for one in fit.evaluations)
     return replace(
         fit,
@@ -32,7 +32,7 @@ def _one_if_some(budget: int | None) -> int | None:
 
 @dataclass
 class _Candidate:
-    """A candidate: its fit, its scores on the folds, and why it has none."""
+    """A candidate: its fit, its scores on the folds, and the reason if it has no score."""
 
     job: FitJob
     evaluation: Evaluation
@@ -76,7 +76,7 @@ class SettingsSearch:
         self._seconds[trial_id] = self._seconds.get(trial_id, 0.0) + seconds
 
     def failures(self) -> list[TrialResult]:
-        """Return the results of trials none of whose candidates has a score on every fold."""
+        """Return the results of trials for which no candidate has a score on every fold."""
         return [
             TrialResult(
                 trial_id,

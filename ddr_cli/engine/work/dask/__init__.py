@@ -54,7 +54,7 @@ class DaskExecutor(Executor):
 
     @property
     def capacity(self) -> int:
-        """How many submitted jobs keep every worker busy."""
+        """The number of submitted jobs that keeps every worker busy."""
         return _DEPTH * max(1, self._threads)
 
     def submit(self, job: Job) -> None:
@@ -93,7 +93,7 @@ class DaskExecutor(Executor):
         self._values.pop(path, None)
 
     def discard(self) -> None:
-        """Forget all jobs that have not ended, and end the processes that are on one."""
+        """Forget all jobs that have not ended, and end the processes that run them."""
         futures = [*(future for _, future in self._submitted.values()), *self._values.values()]
         self._submitted.clear()
         self._values.clear()

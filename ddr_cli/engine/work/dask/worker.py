@@ -26,7 +26,7 @@ _WAIT_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class RunContext:
-    """What all jobs of a run have in common; `token` identifies the run."""
+    """The common properties of all jobs of a run; `token` identifies the run."""
 
     token: str
     memory_limit: int | None
@@ -109,7 +109,7 @@ def _process_for(context: RunContext) -> LocalExecutor:
 
 
 def end_idle(besides: str = "") -> None:
-    """End the processes that have no job, except those of the run `besides`."""
+    """End the processes without a job, except those of the run `besides`."""
     for token in set(_idle) - {besides}:
         for executor in _idle.pop(token, []):
             # The caller may be the worker's event loop, which must not wait for processes to end.
