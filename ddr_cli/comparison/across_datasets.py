@@ -24,7 +24,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
 
 EQUIVALENCE = 0.01
-"""The largest difference that counts as equal if nothing else is requested: a percentage point."""
+"""The largest difference that counts as equal by default: one percentage point."""
 
 SIGNED_RANKS, T_TEST = "Wilcoxon's signed ranks", "corrected t"
 _PAIR_COLUMNS = [

@@ -17,7 +17,7 @@ from ddr_cli.spec.feasible import NOTHING
 from ddr_cli.spec.model import Spec, is_card_path
 
 AGREEMENTS = {"error": -1, "accuracy": 1}
-"""Metrics that give the share of right answers, and their sign in it."""
+"""Metrics that determine the accuracy, and the sign with which they enter it."""
 
 
 def scaled(score: Any, low: Any, high: Any) -> Any:

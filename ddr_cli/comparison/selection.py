@@ -31,7 +31,7 @@ from ddr_cli.spec.controls import SHUFFLED_LABELS
 
 Track = Literal["inductive", "inductive, tuned", "transductive", "transductive, tuned"]
 TRACKS: tuple[Track, ...] = get_args(Track)
-"""What is compared in tables of its own: methods that saw the test set, and tuned ones."""
+"""Methods that are compared in separate tables: those that saw the test set, and tuned ones."""
 
 PREDEFINED = "predefined"
 

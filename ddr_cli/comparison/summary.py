@@ -37,14 +37,14 @@ MEAN_LEVEL = 0.95
 CHOSEN = "chosen"
 PIECES = ("reducer", "classifier")
 CONTROL = "control"
-"""The control that a row is of; empty for a method."""
+"""The control that a row belongs to; empty for a method."""
 
 TUNED = "tuned"
 TUNED_SUFFIX = f", {TUNED}"
-"""Whether a row's settings were chosen on inner folds; a column only of runs that tune."""
+"""Whether a row's settings were selected on inner folds; only runs that tune have this column."""
 
 AXES = (TRAIN, LABELS)
-"""What a run may vary beside parameters; a column of its summary only if it does."""
+"""What a run may vary besides parameters; its summary has these columns only if it does."""
 
 Item = ReducerSpec | ClassifierSpec | MeasureSpec
 

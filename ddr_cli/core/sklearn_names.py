@@ -46,7 +46,7 @@ _NAMES = MappingProxyType(
 LISTED = frozenset(
     f"sklearn.{module}:{name}" for module, names in _NAMES.items() for name in names.split()
 )
-"""Their names as specs write them, such as ``sklearn.svm:SVC``."""
+"""Their names in specs, such as ``sklearn.svm:SVC``."""
 
 
 def is_listed(name: str) -> bool:

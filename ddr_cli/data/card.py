@@ -31,7 +31,7 @@ Scalar = bool | int | float | str
 Options = Mapping[str, Scalar]
 
 OPENML = "openml"
-"""The generator in the card of a data set of OpenML that has not been downloaded yet."""
+"""The generator in the card of an OpenML data set that has not been downloaded yet."""
 
 ARRAYS = "arrays"
 """The generator in the card of a data set that a program passes as arrays."""
@@ -71,7 +71,7 @@ class CardFile(Frozen):
     ] = ()
     """The addresses to download it from, the best first."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    """The checksum of the file at `urls`, if the distributor's bytes are known."""
+    """The checksum of the file at `urls`, if it is known."""
     bytes: Annotated[int, Gt(0)] | None = None
 
     @model_validator(mode="after")
@@ -176,7 +176,7 @@ class Card(Frozen):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
     title: str
     version: Annotated[int, Ge(1)] = 1
-    """Raised when the loaded numbers change."""
+    """Raised if the loaded numbers change."""
     description: str = ""
     citation: str = ""
     licence: str = ""
@@ -206,9 +206,9 @@ class Card(Frozen):
     split: Literal["by_file"] | None = None
     """The predefined split: the role of each file determines the set of its rows."""
     expect: Expect = Expect()
-    """What the arrays must be."""
+    """The expected properties of the arrays."""
     variants: tuple[Variant, ...] = ()
-    """What the arrays must be with other options."""
+    """The expected properties of the arrays with other options."""
 
     _path: Path | None = PrivateAttr(default=None)
     _shipped: bool = PrivateAttr(default=False)

@@ -46,7 +46,7 @@ QUESTIONS = {
     "alone": "ignores other test samples",
     "order": "ignores the test order",
 }
-"""What an audit confirms, or not."""
+"""The property that an audit confirms or refutes."""
 
 MEANINGS = {
     "test_labels": "It uses the test labels, so its errors are meaningless.",
@@ -54,7 +54,7 @@ MEANINGS = {
     "order": "Its errors depend on the order of the test samples, which each split draws at "
     "random.",
 }
-"""What a no means for a run."""
+"""The consequence of a negative answer for a run."""
 
 
 @dataclass(frozen=True)

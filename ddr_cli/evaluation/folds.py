@@ -21,7 +21,7 @@ from ddr_cli.core.errors import InputError
 Codes = NDArray[np.intp]
 Keys = NDArray[np.uint64]
 Draw = Callable[[int], Keys]
-"""Gives the next so many random 64-bit keys of a stream."""
+"""Gives the next random 64-bit keys of a stream, as many as requested."""
 
 _MOST_DRAWS = 1000
 _UNLABELLED = -1

@@ -68,9 +68,9 @@ PAPER_COLOUR = "#333333"
 PAPER_FILL = "#bbbbbb"
 NEUTRAL = "#666666"
 UNDER_TEXT: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
-"""A pale box under text on a drawing; outlined letters would be shapes in an SVG."""
+"""A pale box behind text on a drawing; outlined letters would be shapes in an SVG."""
 ON_CELL = "#111111"
-"""Text on a pale cell; not black, which is turned over on a dark page."""
+"""Text on a pale cell; not black, which is inverted on a dark page."""
 # A star is always a number of the paper.
 STAR: dict[str, Any] = {
     "marker": "*",

@@ -1,4 +1,4 @@
-"""The mathematics that methods share: neighbour graphs, eigen-solvers, convex programmes."""
+"""The mathematics that methods share: neighbour graphs, eigen-solvers, convex optimisation."""
 
 from ddr_cli.numerics.trace_ratio import trace_ratio
 

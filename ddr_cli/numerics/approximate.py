@@ -33,7 +33,7 @@ _LOW_RECALL = 0.9
 
 
 def search_library(search: Search) -> str | None:
-    """Return the distribution that the traits of a method must name for this search."""
+    """Return the distribution that a method's traits must name for this search."""
     return None if search == "exact" else LIBRARY
 
 
@@ -68,8 +68,8 @@ def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
     """Return the `k` nearest neighbours that faiss finds in nearby cells, and the recall.
 
     The recall is the fraction of true neighbours found, measured on up to 1000 samples. Neighbours
-    are ordered by their exact distances, ties as in `kneighbors`. One thread is used, so that the
-    same data give the same neighbours.
+    are sorted by their exact distances, with ties as in `kneighbors`. One thread is used, so that
+    the same data give the same neighbours.
     """
     n = len(X)
     n_cells = round(n**0.7 / 3)

@@ -1,9 +1,9 @@
 r"""Classical multidimensional scaling, and Gower's formula for points of known distances.
 
-With :math:`B = -\frac12 J \Delta J`, :math:`\Delta` being the squared distances and
-:math:`J = I - 1 1^T / n`, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l` for the
-leading eigenpairs of B. A point at the distances :math:`d_i` from the others is placed at
-:math:`y_l = \frac{1}{2 \lambda_l} \sum_i y_{il} (b_{ii} - d_i^2)`.
+With :math:`B = -\frac12 J \Delta J`, :math:`\Delta` being the squared distances and :math:`J = I -
+1 1^T / n`, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l` for the leading eigenpairs
+of B. A new point at the distances :math:`d_i` from the others has the coordinates :math:`y_l =
+\frac{1}{2 \lambda_l} \sum_i y_{il} (b_{ii} - d_i^2)`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _ZERO = 1e-10  # an eigenvalue below this share of the largest absolute row sum 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Eigenvalues, descending, and the placed points; zero where there is no extent."""
+    """Eigenvalues, descending, and the coordinates; zero in dimensions without extent."""
 
     eigenvalues: Floats
     embedding: Floats
     from_centre: Floats  # squared distances of the points from their centre
 
     def placed(self, squared: Floats) -> Floats:
-        """Return new points by Gower's formula: rows of squared distances to those embedded."""
+        """Return coordinates of new points by Gower's formula, from rows of squared distances."""
         axes = np.divide(
             self.embedding,
             2 * self.eigenvalues,
@@ -42,10 +42,10 @@ class Scaling:
 def classical_scaling(
     squared: Floats, m: int, *, distances: str, rank: int | None = None
 ) -> Scaling:
-    """Return `m` dimensions by the squared distances, on which it overwrites.
+    """Return `m` dimensions from the squared distances, which are overwritten.
 
-    Dimensions beyond the `rank`, if it is known, are zero. Those of negative eigenvalues are
-    refused; `distances` is what the message calls these.
+    Dimensions beyond the `rank`, if it is known, are zero. Dimensions with negative eigenvalues are
+    rejected; the message calls the distances `distances`.
     """
     count = m if rank is None else min(m, rank)
     B = squared

@@ -1,9 +1,8 @@
-"""Symmetric eigen-solvers whose answers are complete, checked and the same on every run.
+"""Symmetric eigen-solvers with complete, verified and reproducible results.
 
-The sparse one is ARPACK's implicitly restarted Lanczos iteration, from a
-fixed start vector. On neighbour graphs it beats shift-and-invert, whose
-factors fill in as the number of neighbours grows, and LOBPCG, which is four
-to ten times slower without a preconditioner:
+The sparse solver is ARPACK's implicitly restarted Lanczos iteration with a fixed start vector. On
+neighbour graphs it is faster than shift-and-invert, whose factors fill in as the number of
+neighbours grows, and than LOBPCG, which is four to ten times slower without a preconditioner:
 ``benchmarks/bench_ccdr_solver.py`` measures both.
 """
 
@@ -28,10 +27,10 @@ _SEEDED: dict[str, Any] = {"rng": 0} if "rng" in signature(eigsh).parameters els
 
 
 def deterministic_signs(vectors: Floats) -> Floats:
-    """Return the columns with signs such that each one's largest entry in size is positive.
+    """Return the columns with signs such that the largest absolute entry of each is positive.
 
-    Entries within one part in a million of the largest count as equally large, and the first of
-    them decides, so that rounding can't turn a column with two opposite extremes.
+    Entries within one part in a million of the largest count as equal, and the first of them
+    decides, so rounding can't change the sign of a column with two opposite extremes.
     """
     size = np.abs(vectors)
     first = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
@@ -44,8 +43,8 @@ def eigenpairs(
 ) -> tuple[Floats, Floats]:
     """Return `m` eigenpairs of a dense symmetric S, or of the pencil of S and a regular B.
 
-    The largest eigenvalues descending or the smallest ascending. LAPACK's search for a few of them
-    loses some that tie, without a word or with an internal error; then all are computed.
+    The largest eigenvalues are descending, the smallest ascending. LAPACK's search for a few
+    eigenvalues misses some tied ones, silently or with an internal error; then all are computed.
     """
     n = len(S)
     try:
@@ -79,11 +78,11 @@ def top_eigenpairs(
 ) -> tuple[Floats, Floats]:
     """Return the `m` largest eigenvalues of a symmetric matrix, descending, and eigenvectors.
 
-    Repeated eigenvalues come as often as they occur. The vectors are orthonormal with
-    `deterministic_signs`; up to rounding they don't depend on `m` where the eigenvalue is simple.
-    Orthonormal eigenvectors that are `known` beforehand don't count, and the answer is exactly
-    orthogonal to them. `floor` is a lower bound on the eigenvalues (default: the largest absolute
-    row sum, negated), `tol` the largest residual ``|A v - v theta|`` allowed, relative to
+    Repeated eigenvalues are returned as often as they occur. The vectors are orthonormal with
+    `deterministic_signs`; if an eigenvalue is simple, its vector does not depend on `m`, up to
+    rounding. Orthonormal eigenvectors that are `known` beforehand are not counted, and the result
+    is exactly orthogonal to them. `floor` is a lower bound on the eigenvalues (default: the largest
+    absolute row sum, negated), `tol` the largest residual ``|A v - v theta|`` allowed, relative to
     ``max(1, |floor|)``: above it ``LinAlgError`` is raised.
     """
     n = A.shape[0]
@@ -114,10 +113,10 @@ def laplacian_eigenpairs(G: Any, m: int) -> tuple[Floats, Floats]:
     ``U' D 1 = 0``, with `deterministic_signs`. They are the coordinates Z that minimise
     :math:`\mathrm{tr}(Z L Z^T)` under these constraints.
 
-    Solved as the largest eigenvalues :math:`1 - \lambda` of :math:`D^{-1/2} G D^{-1/2}`, which
-    needs only products with a sparse matrix. The eigenvectors of :math:`\lambda = 0` are known in
-    closed form (they are constant on the connected components), so they are written down and
-    kept out of the iteration, instead of hoping that it returns the constant one first.
+    The problem is solved for the largest eigenvalues :math:`1 - \lambda` of :math:`D^{-1/2} G
+    D^{-1/2}`, which only needs products with a sparse matrix. The eigenvectors of :math:`\lambda =
+    0` are known in closed form (they are constant on the connected components), so they are
+    computed directly and excluded from the iteration.
     """
     n = G.shape[0]
     if m > n - 1:
@@ -140,10 +139,10 @@ def laplacian_eigenpairs(G: Any, m: int) -> tuple[Floats, Floats]:
 
 
 def _contrasts(degree: Floats, part: NDArray[Any], n_parts: int) -> Floats:
-    """Return the D-orthonormal vectors that are constant on components, without the constant one.
+    """Return the D-orthonormal vectors that are constant on components, except the constant one.
 
-    Heaviest component first, each column sets one component against all lighter ones: a basis
-    that depends on neither the order of the nodes nor the eigen-solver.
+    Starting from the heaviest component, each column contrasts one component with all lighter ones,
+    so the basis depends neither on the order of the nodes nor on the eigen-solver.
     """
     mass = np.bincount(part, weights=degree, minlength=n_parts)
     order = np.argsort(-mass, kind="stable")
@@ -163,7 +162,7 @@ def _dense(A: Any, m: int, known: Floats, floor: float) -> tuple[Floats, Floats]
 
 
 def _sinking(A: Any, known: Floats, floor: float) -> Floats:
-    """Return what must be added along each known vector to move its eigenvalue below the rest."""
+    """Return the shift along each known vector that moves its eigenvalue below the others."""
     return np.asarray(floor - 1.0 - np.einsum("ij,ij->j", known, A @ known))
 
 
@@ -209,10 +208,10 @@ def _rayleigh_ritz(A: Any, vectors: Floats, known: Floats) -> tuple[Floats, Floa
 def _complete(
     A: Any, values: Floats, vectors: Floats, known: Floats, floor: float
 ) -> tuple[Floats, Floats]:
-    """Add the copies of repeated eigenvalues that a Krylov space of one start vector lacks.
+    """Add the copies of repeated eigenvalues that a Krylov space from one start vector lacks.
 
-    In the complement of what was found no eigenvalue may exceed the smallest one found. A second,
-    coarse iteration from another start looks; on graphs without symmetries it finds none.
+    In the complement of the result, no eigenvalue may exceed the smallest one found. A second,
+    coarse iteration from another start checks this; on graphs without symmetries it finds none.
     """
     m = len(values)
     for seed in range(1, m + 1):

@@ -1,4 +1,4 @@
-"""The generalised eigenproblem ``A x = lambda B x`` where B may be singular, or nearly so."""
+"""The generalised eigenproblem ``A x = lambda B x``, also for a singular or nearly singular B."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def generalized_eigenpairs(
 ) -> tuple[Floats, Floats]:
     """Return `m` eigenpairs of ``A x = lambda B x``, the largest descending or smallest ascending.
 
-    A is symmetric, B positive semidefinite. Where B is singular the problem is restricted to the
-    complement of its `null_space`, so that every returned vector has a finite quotient
-    ``x'Ax / x'Bx``. Of the vectors X, ``X' B X = I``; their signs are `deterministic_signs`.
+    A is symmetric, B positive semidefinite. If B is singular, the problem is restricted to the
+    complement of its `null_space`, so every returned vector has a finite quotient ``x'Ax / x'Bx``.
+    The vectors X satisfy ``X' B X = I``, with `deterministic_signs`.
     """
     per_unit, scale, axes = unit_eigenpairs(B)
     zero = _is_zero(scale, rank_tol)
@@ -47,9 +47,9 @@ def generalized_eigenpairs(
 
 
 def regular_eigenpairs(A: Floats, B: Floats, m: int) -> tuple[Floats, Floats] | None:
-    """Return `generalized_eigenpairs`, the largest, or None unless B is far from singular.
+    """Return the largest `generalized_eigenpairs`, or None unless B is far from singular.
 
-    A Cholesky factor takes the place of all of B's eigenvectors, at a tenth of their cost.
+    A Cholesky factor replaces all eigenvectors of B, at a tenth of their cost.
     """
     size = np.diagonal(B)
     if not (size > 0).all():
@@ -69,8 +69,8 @@ def regular_eigenpairs(A: Floats, B: Floats, m: int) -> tuple[Floats, Floats] | 
 def null_space(B: Floats, rank_tol: float = 1e-10) -> Floats:
     """Return an orthonormal basis of a positive semidefinite matrix' null space.
 
-    It holds the directions with an eigenvalue below `rank_tol` times the largest in units in which
-    the diagonal of B is 1: in others the units of the data would decide its rank.
+    It contains the directions with an eigenvalue below `rank_tol` times the largest, in units in
+    which the diagonal of B is 1, so that the rank does not depend on the units of the data.
     """
     per_unit, sizes, axes = unit_eigenpairs(B)
     return _orthonormal(per_unit[:, None] * axes[:, _is_zero(sizes, rank_tol)])
@@ -87,7 +87,8 @@ def _orthonormal(null: Floats) -> Floats:
 def unit_eigenpairs(B: Floats) -> tuple[Floats, Floats, Floats]:
     """Return u, and the ascending eigenvalues and eigenvectors of ``B * outer(u, u)``.
 
-    Its diagonal is 1 or, where B's is 0, 0: a rank that is told by it is the same in all units.
+    The diagonal of the product is 1 or, where B's is 0, 0, so a rank determined from it is the same
+    in all units.
     """
     unit = np.sqrt(np.maximum(np.diagonal(B), 0.0))
     # A feature that is all 0 has the others' unit, or their scale would mix with it by rounding.
@@ -99,13 +100,13 @@ def unit_eigenpairs(B: Floats) -> tuple[Floats, Floats, Floats]:
 def smallest_generalized_eigenpairs(
     A: Floats, B: Floats, m: int, *, units: Floats, rank_tol: float = 1e-10
 ) -> tuple[Floats, Floats]:
-    """Return the `m` smallest eigenpairs of positive semidefinite A and B, signs arbitrary.
+    """Return the `m` smallest eigenpairs of positive semidefinite A and B, with arbitrary signs.
 
-    Null vectors of B alone have an infinite quotient, those of both matrices 0/0; neither are
-    solutions, but both may be added to one without changing ``x'Bx``. Of the first kind just so
-    much is added that ``x'Ax`` becomes smallest. The second kind changes neither side: of the
-    solutions that differ by it, the one is returned whose entries times `units` (what 1 means
-    along each axis, positive) have the smallest sum of squares.
+    Null vectors of B alone have an infinite quotient, and those of both matrices have 0/0; neither
+    are solutions, but both may be added to one without changing ``x'Bx``. Vectors of the first kind
+    are added such that ``x'Ax`` is smallest. The second kind changes neither side: among the
+    solutions that differ by it, the one is returned whose entries times `units` (what 1 means along
+    each axis, positive) have the smallest sum of squares.
     """
     sizes, axes = np.linalg.eigh(symmetric(B))
     regular = sizes > rank_tol * max(sizes[-1], 0.0)
@@ -128,14 +129,14 @@ def smallest_generalized_eigenpairs(
 
 
 def well_conditioned_order(S: Floats, *, max_condition: float = MAX_CONDITION) -> int:
-    """Return how many leading rows and columns of S make up a usable regular matrix.
+    """Return how many leading rows and columns of S form a usable regular matrix.
 
-    All of them where the positive semidefinite S is regular. Otherwise the most on which its
-    condition number is at most `max_condition`: with n points in C classes the largest block that
-    is regular to the digits of a float has the order n - C, and its last directions are those in
-    which the training points of a class nearly coincide by chance, which a ratio with S below
+    These are all of them if the positive semidefinite S is regular. Otherwise they are as many as
+    keep its condition number at most `max_condition`: with n points in C classes, the largest block
+    that is numerically regular has the order n - C, and its last directions are those in which the
+    training points of a class nearly coincide by chance, which a ratio with S in the denominator
     prefers to all others. Condition numbers are those of S with its diagonal scaled to 1, so units
-    don't matter; the block ends before a diagonal value of 0.
+    have no effect; the block ends before a diagonal value of 0.
     """
     size = np.diagonal(S)
     d = len(S) if (size > 0).all() else int(np.argmin(size > 0))
@@ -155,10 +156,10 @@ def well_conditioned_order(S: Floats, *, max_condition: float = MAX_CONDITION) -
 
 
 def regular_factor(S: Floats) -> Floats | None:
-    """Return the upper Cholesky factor of S if S is, by an estimate, far from singular.
+    """Return the upper Cholesky factor of S if, by an estimate, S is far from singular.
 
-    The estimate of the condition number in the 1-norm, which is no less than the spectral one, is
-    hardly ever too small by more than a factor of 3.
+    The condition number is estimated in the 1-norm, where it is at least the spectral one; the
+    estimate is rarely too small by more than a factor of 3.
     """
     try:
         factor = scipy.linalg.cholesky(S, check_finite=False)

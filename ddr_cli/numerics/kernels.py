@@ -1,8 +1,8 @@
-r"""Similarities of all pairs of points: kernel matrices, and affinity by local scaling.
+r"""Similarities of all pairs of points: kernel matrices, and affinities by local scaling.
 
-The latter is :math:`a_{ij} = \exp(-\|x_i - x_j\|^2 / (\sigma_i \sigma_j))` with the distance
-:math:`\sigma_i` from a point to its k-th nearest, so that it adapts to the density and leaves
-nothing to tune: L. Zelnik-Manor and P. Perona, "Self-Tuning Spectral Clustering", NIPS 2004.
+Local scaling is :math:`a_{ij} = \exp(-\|x_i - x_j\|^2 / (\sigma_i \sigma_j))` with the distance
+:math:`\sigma_i` from a point to its k-th nearest, so it adapts to the density and needs no tuning:
+L. Zelnik-Manor and P. Perona, "Self-Tuning Spectral Clustering", NIPS 2004.
 """
 
 from __future__ import annotations
@@ -29,10 +29,8 @@ _SAME = 1e-12  # distances below this share of the data's spread are rounding: e
 def kernel_gamma(points: Points, gamma: Literal["scale"] | float, kernel: object) -> float:
     """Return `gamma`, or for "scale" the reciprocal of the data's size in the kernel's unit.
 
-    That size is the total variance; for "laplacian" the sum of the features' standard deviations,
-    for "chi2" the sum of their variances over their means, and for "poly" and "sigmoid", which are
-    of inner products with the origin, the mean squared length. Variances are those of the
-    population. Where the size is 0, gamma is 1.
+    Variances are divided by n. Variances are those of the population. Where the size is 0, gamma is
+    1.
     """
     if gamma != "scale":
         return float(gamma)
@@ -62,9 +60,9 @@ def feature_moments(points: Points) -> tuple[Floats, Floats]:
 
 
 def kernel_origin(points: Points, kernel: object) -> Any:
-    """Return what to subtract from all points beforehand: their mean, if the kernel allows it.
+    """Return the vector to subtract from all points first: their mean, if the kernel allows it.
 
-    Squared distances are computed from inner products: far from 0 these leave rounding alone.
+    Squared distances are computed from inner products, which lose all digits far from 0.
     """
     movable = kernel in ("rbf", "laplacian") and not sp.issparse(points)
     return np.asarray(points.mean(axis=0, dtype=np.float64)) if movable else 0.0
@@ -139,8 +137,8 @@ def local_scaling_form(X: Floats, k: int) -> tuple[Floats, Floats]:
 class _Pairs:
     """Squared distances between all points, which are centred, and the points' local scales.
 
-    They come from one matrix product, whose rounding is relative to the largest distance; where
-    that isn't small beside every scale, from the differences of the coordinates.
+    They come from one matrix product, whose rounding is relative to the largest distance; if that
+    is not small relative to every scale, they come from the differences of the coordinates.
     """
 
     def __init__(self, X: Floats, k: int) -> None:
@@ -161,7 +159,7 @@ class _Pairs:
         self.scales = local_scales(X, k) if self._exact else np.sqrt(nearest)
 
     def squared_distances(self, rows: slice, columns: slice) -> Floats:
-        """Return those between some points and others."""
+        """Return the squared distances between some points and others."""
         if self._exact:
             return cdist(self._X[rows], self._X[columns], "sqeuclidean")
         if self._table is None:

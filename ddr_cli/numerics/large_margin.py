@@ -1,4 +1,4 @@
-r"""The convex programme of large margin nearest neighbour classification.
+r"""The convex problem of large margin nearest neighbour classification.
 
 K. Q. Weinberger, J. Blitzer and L. K. Saul, "Distance Metric Learning for Large Margin Nearest
 Neighbor Classification", NIPS 18, 2005.
@@ -57,7 +57,7 @@ class LargeMargin:
         return (1 - self.push) * pull + self.push * missed
 
     def impostors(self, factor: Floats) -> Indices:
-        """Return the triples whose margin is missed, each as one number.
+        """Return the triples that violate their margin, each as one number.
 
         Triple (i, j, l), where j is number t of the k targets of i, is ``(i k + t) n + l``.
         """
@@ -69,8 +69,8 @@ class LargeMargin:
     def _margins(self, factor: Floats) -> Iterator[tuple[int, Floats, Floats]]:
         """Yield blocks of points.
 
-        Each is the first one's number, the distances of the targets, and by how much each triple
-        misses its margin, which is minus infinity where l is of the same class.
+        An entry has the number of its first triple, the distances of the targets, and by how much
+        each triple violates its margin, which is minus infinity if l is of the same class.
         """
         mapped = self.X @ factor
         size = np.einsum("ij,ij->i", mapped, mapped)
@@ -85,7 +85,7 @@ class LargeMargin:
 
 
 class Triples:
-    """Some of the triples of a problem, and what multipliers on them make of it."""
+    """Some of the triples of a problem, and the sums that their multipliers give."""
 
     def __init__(self, problem: LargeMargin, keys: Indices) -> None:
         n, k = problem.targets.shape
@@ -115,7 +115,7 @@ class Triples:
         return self._forms.scatter(np.asarray(self._pull + own - other))
 
     def pull_and_margins(self, factor: Floats) -> tuple[float, Floats]:
-        """Return the weighted pull, and by how much each triple misses its margin."""
+        """Return the weighted pull, and by how much each triple violates its margin."""
         distances = self._forms.distances(factor)
         return float(self._pull @ distances), 1 + distances[self._own] - distances[self._other]
 
@@ -132,29 +132,28 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
     r"""Minimise `LargeMargin` over all metrics.
 
     `tol` is the largest gap allowed, relative to the objective at the start, and `max_iter` the
-    number of steps. The gradient of the answer is :math:`(M_{s} - M_{s+1}) / t` of the last step,
-    up to the step's own gap a subgradient of the objective plus a normal of the cone.
+    number of steps. The gradient of the result is :math:`(M_{s} - M_{s+1}) / t` of the last step,
+    which is, up to the step's own gap, a subgradient of the objective plus a normal of the cone.
 
-    The steps are made in coordinates in which the scatter P of the target neighbours is a multiple
-    of I, from the best multiple of I there: whatever the units of the data, the way and its end
-    are then the same, and far fewer steps lead there than from the Euclidean metric. Multipliers
-    :math:`\alpha` prove the bound :math:`\sum \alpha` for all metrics where
-    :math:`P + S(\alpha)`, their slope, has no negative eigenvalue. Where it has one, -e in units
-    of P, :math:`\alpha / (1 + e)` prove theirs, as S is linear. With P singular (about as many
-    features as points) the coordinates stay, no multipliers prove anything but that no metric
-    costs less than nothing, and the steps end where no metric of `FAR` times the trace is better.
+    The steps use coordinates in which the scatter P of the target neighbours is a multiple of I,
+    and start from the best multiple of I: the path and its end then do not depend on the units of
+    the data, and far fewer steps are needed than from the Euclidean metric. Multipliers
+    :math:`\alpha` prove the bound :math:`\sum \alpha` for all metrics if :math:`P + S(\alpha)`,
+    their slope, has no negative eigenvalue. If its smallest eigenvalue is -e in units of P,
+    :math:`\alpha / (1 + e)` prove their own sum, because S is linear. If P is singular (about as
+    many features as points), the coordinates are not changed, the only proven bound is 0, and the
+    steps end when no metric of at most `FAR` times the trace is better.
 
     A step goes from :math:`M_s` to the minimum of
     :math:`f(M) + \|M - M_s\|^2 / 2t` over the cone. Its dual is smooth and has bounds as its only
     constraints:
 
-    .. math:: \max_{0 \le \alpha \le \mu} \sum \alpha
-        + \frac{\|M_s\|^2 - \|M(\alpha)\|^2}{2t}, \qquad
-        M(\alpha) = \Pi(M_s - t \, \mathrm{slope}(\alpha)),
+    .. math:: \max_{0 \le \alpha \le \mu} \sum \alpha + \frac{\|M_s\|^2 - \|M(\alpha)\|^2}{2t},
+    \qquad M(\alpha) = \Pi(M_s - t \, \mathrm{slope}(\alpha)),
 
-    with the projection :math:`\Pi` on the cone; L-BFGS-B solves it. Only triples that have missed
-    their margin on the way have a multiplier: a step counts when the objective with all triples
-    falls, by at least half of what these promised.
+    with the projection :math:`\Pi` on the cone; L-BFGS-B solves it. Only triples that have violated
+    their margin so far have a multiplier: a step is accepted if the objective with all triples
+    falls by at least half of the predicted decrease.
     """
     pull = Triples(problem, np.empty(0, dtype=np.intp)).slope(np.empty(0))
     coordinates = whitening(problem.X, pull)
@@ -166,7 +165,7 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
     bound = 0.0  # whichever step proves it, no metric is below it
 
     def gaps(step: _Step, objective: float, metric: Floats) -> tuple[float, float]:
-        """Return what the steps end by, and what is proved."""
+        """Return the values that end the steps, and the proven bound."""
         nonlocal bound
         lower = float(step.multipliers.sum())
         if coordinates is None:
@@ -221,7 +220,7 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """The best answer to a step's problem that was met while its dual was solved."""
+    """The best solution of a step's problem found while its dual was solved."""
 
     keys: Indices
     multipliers: Floats
@@ -240,9 +239,9 @@ def _step(
     length: float,
     precise: float,
 ) -> tuple[_Step, float, int]:
-    """Return a step's answer, the objective there and how often its dual was evaluated.
+    """Return a step's solution, its objective, and the number of evaluations of its dual.
 
-    Triples are added until they suffice.
+    Triples are added until no others are needed.
     """
     while True:
         dual = _Dual(Triples(problem, keys), centre, length, before, precise)
@@ -259,7 +258,7 @@ def _step(
 
 
 def _with_triples(keys: Indices, multipliers: Floats, more: Indices) -> tuple[Indices, Floats]:
-    """Return the triples of both, with the multipliers of the first and 0 for the others."""
+    """Return the triples of both sets, with the first set's multipliers and 0 for the others."""
     together = np.union1d(keys, more)
     values = np.zeros(len(together))
     values[np.searchsorted(together, keys)] = multipliers
@@ -267,7 +266,7 @@ def _with_triples(keys: Indices, multipliers: Floats, more: Indices) -> tuple[In
 
 
 class _Dual:
-    """The dual of one step, and the best of the answers that its evaluations come by."""
+    """The dual of one step, and the best of the solutions found by its evaluations."""
 
     best: _Step
 
@@ -280,7 +279,7 @@ class _Dual:
         self.evaluations = 0
 
     def maximise(self, start: Floats) -> None:
-        """Look for the dual's maximum from `start`; `best` is then what it comes to."""
+        """Search for the dual's maximum from `start`; `best` is updated."""
         if not len(start):  # without impostors there is nothing to choose
             self.negative(start)
             return
@@ -314,7 +313,7 @@ class _Dual:
         return -value, -margins
 
     def after_iteration(self, intermediate_result: OptimizeResult) -> None:  # noqa: ARG002
-        """Stop when the rest is small beside what the step gains, or as small as suffices."""
+        """Stop when the rest is small relative to the step's gain, or small enough."""
         gained = self._before - self._lowest
         if self._lowest - self._highest <= max(_SHARE * gained, self._precise):
             raise StopIteration

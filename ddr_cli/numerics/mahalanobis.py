@@ -1,8 +1,8 @@
-r"""What the solvers for a Mahalanobis metric share.
+r"""Functions that the solvers for a Mahalanobis metric share.
 
-A metric is a symmetric positive semidefinite matrix M, the squared distance
-of two points :math:`(x - z)^T M (x - z)`. It is kept as a factor F with
-:math:`M = F F^T`, so that distances are those of the rows of ``X @ F``.
+A metric is a symmetric positive semidefinite matrix M; the squared distance of two points is
+:math:`(x - z)^T M (x - z)`. It is stored as a factor F with :math:`M = F F^T`, so that distances
+are those of the rows of ``X @ F``.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ Indices = NDArray[np.intp]
 _RANK_TOL = 1e-10  # relative size at which an eigenvalue of a scatter matrix counts as zero
 _PAIRS = 512  # pairs whose differences fit a processor's cache
 FAR = 1e3
-"""Where nothing is proved for all metrics: for those of how much larger traces it is."""
+"""If no bound is proved for all metrics: the bound holds for traces that are larger by this
+factor."""
 
 _MULTIPLES = (math.log(1e-5), math.log(1e6))
 
 
 @dataclass(frozen=True, eq=False)
 class MetricFit:
-    """A metric that a solver has found, and how good it is."""
+    """The metric that a solver has found, and its accuracy."""
 
     metric: Floats
     factor: Floats  # its columns orthogonal, the longest first
@@ -53,7 +54,7 @@ class MetricFit:
 class PairForms:
     """Distances of pairs of points under a metric, and scatter matrices of weighted pairs.
 
-    No pair may stand twice.
+    No pair may occur twice.
     """
 
     def __init__(self, X: Floats, starts: Indices, ends: Indices) -> None:
@@ -89,7 +90,7 @@ class PairForms:
 def cone_factor(A: Floats) -> Floats:
     """Return F such that ``F @ F.T`` is the positive semidefinite matrix nearest to symmetric A.
 
-    Its columns are orthogonal, the longest last.
+    Its columns are orthogonal, sorted by increasing length.
     """
     values, vectors = scipy.linalg.eigh(A)
     above = values > 0
@@ -97,10 +98,10 @@ def cone_factor(A: Floats) -> Floats:
 
 
 def whitening(X: Floats, S: Floats) -> Floats | None:
-    """Return B of shape (d, d) with ``B' S B`` a multiple of I, None where S is singular.
+    """Return B of shape (d, d) with ``B' S B`` a multiple of I, None if S is singular.
 
-    Rank is told in units in which the diagonal of the positive semidefinite S is 1. The rows of
-    ``X @ B`` have a mean square of 1.
+    The rank is determined in units in which the diagonal of the positive semidefinite S is 1. The
+    rows of ``X @ B`` have a mean square of 1.
     """
     per_unit, sizes, axes = unit_eigenpairs(S)
     if sizes[0] <= _RANK_TOL * sizes[-1]:
@@ -110,7 +111,7 @@ def whitening(X: Floats, S: Floats) -> Floats | None:
 
 
 def limited_gap(objective: float, lower: float, slope: Floats, trace: float) -> float:
-    """Return how far an objective is at most above that of any metric of at most this trace.
+    """Return a bound on how far an objective exceeds that of any metric of at most this trace.
 
     The objective of any metric M is at least ``lower + tr(slope @ M)``, and never below 0.
     """
@@ -120,7 +121,7 @@ def limited_gap(objective: float, lower: float, slope: Floats, trace: float) -> 
 
 
 def best_multiple(objective: Callable[[float], float]) -> float:
-    """Return the s at which a function of s > 0, convex in it, is smallest, to some percent."""
+    """Return the s that minimises a convex function of s > 0, to within some percent."""
     optimum = minimize_scalar(
         lambda exponent: objective(math.exp(exponent)),
         bounds=_MULTIPLES,
@@ -131,13 +132,13 @@ def best_multiple(objective: Callable[[float], float]) -> float:
 
 
 def stable_order(X: Any, code: Indices) -> tuple[Indices, Indices]:
-    """Return an order of the rows that is theirs alone, and the classes numbered along it.
+    """Return an order of the rows that depends only on their values, and classes numbered by it.
 
-    An iterative method rounds differently when its sums run in another order, and where its
-    objective has several optima it may end at another. After this reordering the order of the
-    rows and the names of the classes change nothing at all, as long as no two equal points are of
-    different classes. ``X[order]`` is sorted, its first row's class is 0, the next new one 1, and
-    so on.
+    An iterative method rounds differently if its sums are in another order, and if its objective
+    has several optima it may reach another one. After this reordering, the original order of the
+    rows and the names of the classes have no effect, as long as no two equal points have different
+    classes. ``X[order]`` is sorted; the class of its first row is 0, the next new one is 1, and so
+    on.
     """
     sparse: bool = sp.issparse(X)
     if sparse:

@@ -1,8 +1,8 @@
-r"""Graphs of points: of nearest neighbours, within and between classes, and bridges of components.
+r"""Graphs of points: nearest neighbours, within and between classes, and bridges of components.
 
-A directed graph has a row per point with an entry for each of its neighbours; ties go to the
-nearer, then to the smaller index, as in `kneighbors`. Every function that returns an undirected
-one says so.
+A directed graph has a row per point with an entry for each of its neighbours; ties are broken as in
+`kneighbors`: the nearer point first, then the smaller index. Functions that return an undirected
+graph say so.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def knn_kernel(
 ) -> CsrArray:
     """Return `knn_affinity` for new points, none of whose rows is empty.
 
-    A point so far away that all its heat underflows keeps an infinitesimal weight on its nearest
-    neighbour: averages under the kernel then take their limit.
+    If a point is so far away that all its weights underflow, its nearest neighbour keeps an
+    infinitesimal weight: averages under the kernel then take their limit.
     """
     kernel = knn_affinity(neighbors, k, n_points, weights=weights, epsilon=epsilon)
     tiny = float(np.finfo(float).tiny)
@@ -93,7 +93,7 @@ def knn_graph(
     weights: Weights = "binary",
     epsilon: float = 1.0,
 ) -> CsrArray:
-    """Return the symmetric graph of n points of which either (each) is the other's `k` nearest."""
+    """Return the symmetric graph that joins points if either is among the other's `k` nearest."""
     return symmetrized(
         knn_affinity(neighbors, k, len(neighbors), weights=weights, epsilon=epsilon), kind
     )
@@ -102,7 +102,7 @@ def knn_graph(
 def known_neighbors(
     X: Points, k: int, neighbors: Neighbors | None, *, queries: Points | None = None
 ) -> Neighbors:
-    """Return the neighbours that are known already, if they are of these points, or search."""
+    """Return the known neighbours, if they belong to these points; otherwise search."""
     if neighbors is None:
         return kneighbors(X, k, queries=queries)
     asked = X if queries is None else queries
@@ -124,8 +124,8 @@ def neighbor_affinity(
 ) -> tuple[CsrArray, float, float]:
     """Return `knn_graph` of the points, its bandwidth, and the recall of the search.
 
-    The bandwidth for "mean" is the `mean_squared_distance`. Neighbours that are known already, at
-    least `k` of each point, spare the search.
+    The bandwidth for "mean" is the `mean_squared_distance`. Known neighbours, at least `k` of each
+    point, save the search.
     """
     recall = 1.0
     if neighbors is None and search != "exact":
@@ -162,13 +162,13 @@ def class_members(code: Codes) -> list[Indices]:
 def half_of_class(size: int) -> int:
     """Return the NMMP paper's number of within-class neighbours, n_i / 2 + 2.
 
-    Rounded down, and at most the n_i - 1 that there are.
+    It is rounded down, and at most n_i - 1, the number of other samples.
     """
     return min(size // 2 + 2, size - 1)
 
 
 def warn_of_few(parameter: str, k: int, most: int, where: str) -> None:
-    """Warn if the parameter asks for more neighbours, `k`, than there are."""
+    """Warn if the parameter requests more neighbours, `k`, than there are."""
     if k > most:
         warnings.warn(
             f"{parameter}={k}, but there are only {most} {where}; all of them are used.",
@@ -179,9 +179,10 @@ def warn_of_few(parameter: str, k: int, most: int, where: str) -> None:
 def class_graphs(
     X: Points, code: Codes, k: int | Literal["half"]
 ) -> Iterator[tuple[Indices, CsrArray]]:
-    """Yield the rows of each class, and the directed graph of their `k` nearest among themselves.
+    """Yield the rows of each class, and the directed graph of their `k` nearest in the class.
 
-    With "half" it is `half_of_class`. In a class of fewer points it is all others, with a warning.
+    For "half", k is `half_of_class`. In a class with fewer points, all others are neighbours, with
+    a warning.
     """
     if k != "half":
         most = int(np.bincount(code).min()) - 1
@@ -193,7 +194,7 @@ def class_graphs(
 
 
 def _members_graph(X: Points, k: int) -> CsrArray:
-    """Return the directed graph of the `k` nearest, in as few bytes as half of a class allows."""
+    """Return the directed graph of the `k` nearest, in little memory, as k may be half a class."""
     n = X.shape[0]
     index = sp.get_index_dtype(maxval=n * k)
     nearest = nearest_members(X, k).astype(index) if k else np.empty((n, 0), dtype=index)
@@ -203,7 +204,7 @@ def _members_graph(X: Points, k: int) -> CsrArray:
 
 
 def within_class_graph(X: Points, code: Codes, k: int | Literal["half"]) -> CsrArray:
-    """Return the directed graph that `class_graphs` gives class by class."""
+    """Return the union of the directed graphs that `class_graphs` yields."""
     starts, ends = [], []
     for rows, graph in class_graphs(X, code, k):
         start, end = graph.nonzero()
@@ -215,7 +216,7 @@ def within_class_graph(X: Points, code: Codes, k: int | Literal["half"]) -> CsrA
 def between_class_graph(X: Points, code: Codes, k: int) -> CsrArray:
     """Return the directed graph of the `k` nearest points of all other classes.
 
-    Where there are fewer it is all of them, with a warning.
+    If there are fewer, all of them are neighbours, with a warning.
     """
     n = X.shape[0]
     outside = n - int(np.bincount(code).max())
@@ -231,11 +232,11 @@ def between_class_graph(X: Points, code: Codes, k: int) -> CsrArray:
 
 
 def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
-    """Return the symmetric graph of each class's `k` closest pairs of a member and an outsider.
+    """Return the symmetric graph of each class's `k` closest pairs with points of other classes.
 
-    A pair may be among the closest of both of its classes; among equally close ones that with the
-    smaller indices comes first. The shortest pairs of k members are k pairs, so that none of the
-    k closest of the class is longer, and none has a member all of whose pairs are.
+    A pair may be among the closest of both of its classes; ties go to the pair with the smaller
+    indices. The closest pairs of k members are k pairs, so none of the k closest of the class is
+    longer, and none of them has a member all of whose pairs are longer.
     """
     n = X.shape[0]
     firsts, seconds = [], []
@@ -268,9 +269,9 @@ def _graph(starts: Indices, ends: Indices, n: int) -> CsrArray:
 
 
 def closed_groups(neighbors: Neighbors) -> int:
-    """Return how many groups of mutually reachable points no neighbour leads out of.
+    """Return the number of groups of mutually reachable points that no edge leaves.
 
-    Each adds a dimension to the null space of ``I - W``, whichever the weights.
+    Each adds a dimension to the null space of ``I - W``, for any weights.
     """
     n, k = neighbors.indices.shape
     ends = np.arange(0, n * k + 1, k)
@@ -281,10 +282,10 @@ def closed_groups(neighbors: Neighbors) -> int:
 
 
 def shortest_bridges(points: Points, component: Indices) -> tuple[Indices, Indices]:
-    """Return the pairs of points that connect all components at the least total length.
+    """Return the pairs of points that connect all components with the least total length.
 
-    Each two components are at the distance of their `closest_pairs`; the bridges are the minimum
-    spanning tree of these distances. No two points of different components are equal.
+    The distance of two components is that of their closest pair (`closest_pairs`); the bridges are
+    the minimum spanning tree of these distances. No two points of different components are equal.
     """
     gaps, head, tail = closest_pairs(points, component)
     tree = sp.coo_array(minimum_spanning_tree(sp.csr_array(gaps)))
@@ -292,9 +293,9 @@ def shortest_bridges(points: Points, component: Indices) -> tuple[Indices, Indic
 
 
 def closest_pairs(points: Points, component: Indices) -> tuple[Floats, Indices, Indices]:
-    """Return how far each two components, numbered from 0, are apart, and their nearest points.
+    """Return the distance of every two components, numbered from 0, and their nearest points.
 
-    Of equally near pairs the first. Only the upper halves of the three matrices are filled.
+    Ties go to the first pair. Only the upper halves of the three matrices are filled.
     """
     count = int(component.max()) + 1
     order = np.argsort(component, kind="stable")
@@ -314,7 +315,7 @@ def closest_pairs(points: Points, component: Indices) -> tuple[Floats, Indices, 
 
 
 def _nearest_member(points: Points, members: Indices) -> tuple[Indices, Floats]:
-    """Return for each point which of the members is nearest, and how far it is."""
+    """Return for each point its nearest member and the distance to it."""
     if not isinstance(points, np.ndarray):
         nearest = kneighbors(points[members], 1, queries=points)
         return nearest.indices[:, 0], nearest.distances[:, 0]

@@ -1,13 +1,13 @@
-"""Exact nearest neighbours with a stated tie rule.
+"""Exact nearest neighbours with a defined rule for ties.
 
-Integer-valued data are full of equal distances, and a graph that depends on how a search tree
-happens to break them can't be reproduced. Here neighbours are ordered by distance, then by index,
-and the distances are exact.
+Integer-valued data have many equal distances, and a graph that depends on how a search tree happens
+to break ties can't be reproduced. Here neighbours are sorted by distance, then by index, and the
+distances are exact.
 
-No more than a block of the distance matrix exists at a time, always in the same memory. Within it
-one matrix product, in single precision where that tells most points apart, gives every squared
-distance to within a rounding bound; each point that may be among the k nearest under that bound has
-its distance computed again from the coordinate differences.
+Only one block of the distance matrix exists at a time, always in the same memory. Within a block,
+one matrix product gives every squared distance to within a rounding bound (in single precision, if
+this distinguishes most points); for each point that may be among the k nearest under that bound,
+the distance is computed again from the coordinate differences.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PAIRS = 2**16  # pairs whose coordinate differences are held at a time
 class Neighbors:
     """The K nearest neighbours of each of n points: two (n, K) arrays, nearest first.
 
-    Among equally near ones the smaller index comes first.
+    Ties are in the order of the index.
     """
 
     indices: Indices
@@ -45,14 +45,14 @@ class Neighbors:
 
     @property
     def k(self) -> int:
-        """How many neighbours each point has."""
+        """The number of neighbours per point."""
         return int(self.indices.shape[1])
 
     def __len__(self) -> int:
         return int(self.indices.shape[0])
 
     def first(self, k: int) -> Neighbors:
-        """Return the `k` nearest: what a search for `k` would have given."""
+        """Return the `k` nearest: the result that a search for `k` would give."""
         if k > self.k:
             raise ValueError(f"n_neighbors={k}, but the given neighbors are only {self.k} of each.")
         return Neighbors(self.indices[:, :k], self.distances[:, :k])
@@ -61,8 +61,8 @@ class Neighbors:
 def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors:
     """Return the exact `k` nearest neighbours among the rows of `X`.
 
-    Without `queries` each row of `X` is asked for and is never its own neighbour, not even among
-    exact duplicates (those are neighbours of one another, at distance 0).
+    Without `queries`, the rows of `X` are the queries, and no row is its own neighbour, not even
+    among exact duplicates (which are neighbours of one another, at distance 0).
 
     Raises
     ------
@@ -89,8 +89,8 @@ def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors
 def nearest_members(X: Points, k: int, *, queries: Points | None = None) -> Indices:
     """Return which `k` rows of `X` are nearest, as `kneighbors` does, but by ascending index.
 
-    Only distances that rounding leaves undecided are computed again and ordered, so that a large
-    `k`, such as half of the points, costs little more than the matrix product.
+    Only distances that rounding leaves undecided are computed again and sorted, so a large `k`,
+    such as half of the points, costs little more than the matrix product.
     """
     search = _Search(X, k, queries, single=False)
     members = np.empty((search.count, k), dtype=np.intp)
@@ -115,7 +115,7 @@ def nearest_members(X: Points, k: int, *, queries: Points | None = None) -> Indi
 def nearest_among(X: Points, rows: Indices, candidates: Indices, k: int) -> Neighbors:
     """Return the `k` nearest of each row's own candidates, in the order of `kneighbors`.
 
-    A row of X is never its own neighbour, -1 is no candidate, and what there is too little of is
+    A row of X is never its own neighbour; -1 marks no candidate, and missing neighbours are
     infinitely far.
     """
     X = _as_float(X, sparse=_is_sparse(X))
@@ -130,7 +130,7 @@ def nearest_among(X: Points, rows: Indices, candidates: Indices, k: int) -> Neig
 
 
 class _Search:
-    """What there is to search, and how far each query is from every point, to within rounding."""
+    """The data of a search, and the distances of queries and points, to within rounding."""
 
     def __init__(self, X: Points, k: int, queries: Points | None, *, single: bool) -> None:
         if k < 1:
@@ -170,7 +170,7 @@ class _Search:
         return int(self._base.shape[0])
 
     def tile_width(self, k: int) -> int:
-        """Return of how many points at a time to compute the distances."""
+        """Return the number of points in a block of the distance matrix."""
         # With few queries to a block most of the time would go into reading the points.
         return self.points if self._is_sparse else min(self.points, max(_TILE, 16 * k))
 
@@ -181,8 +181,8 @@ class _Search:
     def gaps(self, rows: slice, points: slice) -> tuple[Any, Any]:
         """Return ``|q - x|^2 - |q|^2`` for queries and points, and the bound on its rounding.
 
-        Two that differ by more than the bound, each row's own, are in their true order. The unit is
-        the search's own, and the next call writes to the same memory.
+        Two values that differ by more than the bound of their row are in the correct order. The
+        unit is internal to the search, and the next call overwrites the same memory.
         """
         if self._is_sparse:
             own_square = _squares(self._asked[rows])
@@ -204,7 +204,7 @@ class _Search:
         return gap, slack.astype(self._type)
 
     def _block(self, rows: slice, points: slice) -> Any:
-        """Return memory for a block of gaps: fresh memory costs more than the product."""
+        """Return memory for a block of gaps; fresh memory would cost more than the product."""
         shape = rows.stop - rows.start, points.stop - points.start
         if self._memory.size < shape[0] * shape[1]:
             self._memory = np.empty(shape[0] * shape[1], self._type)
@@ -228,7 +228,7 @@ class _Search:
         return _squared_distances(self._asked, queries, self._base, points)
 
     def nearest(self, rows: slice, row: Indices, column: Indices, k: int) -> tuple[Any, Any]:
-        """Return the `k` nearest of at least so many candidates of each query, and how far.
+        """Return the `k` nearest of at least `k` candidates of each query, and their distances.
 
         The candidates are pairs of a query, numbered from 0 within `rows`, and a point.
         """
@@ -240,7 +240,7 @@ class _Search:
 
 
 def _candidates(search: _Search, rows: slice, width: int, k: int) -> tuple[Indices, Indices]:
-    """Return pairs of queries, numbered from 0, and points: all that may be the `k` nearest."""
+    """Return pairs of queries, numbered from 0, and points that may be among their `k` nearest."""
     count = rows.stop - rows.start
     # Where single precision leaves more undecided than this, double precision pays.
     many = count * (4 * k + search.points // 64)
@@ -312,7 +312,7 @@ def _kth_of_groups(gap: Any, k: int) -> Any:
 
 
 def _least(least: Floats, row: Indices, gaps: Any) -> Floats:
-    """Return the k least in each row of k numbers and of those that were found, the largest last.
+    """Return the k smallest of k numbers and the found ones in each row, the largest last.
 
     `row` ascends.
     """

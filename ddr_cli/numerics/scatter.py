@@ -1,8 +1,7 @@
-r"""What the graph-embedding family shares: scatter matrices, and the span of the data.
+r"""Scatter matrices and the span of the data, for graph-embedding methods.
 
-The sum over all pairs :math:`\frac12 \sum_{ij} g_{ij} (x_i - x_j)(x_i - x_j)^T` is
-:math:`X^T (D - G) X` with :math:`D = \mathrm{diag}(G 1)`: two products instead of one outer product
-per pair.
+The sum over all pairs :math:`\frac12 \sum_{ij} g_{ij} (x_i - x_j)(x_i - x_j)^T` is :math:`X^T (D -
+G) X` with :math:`D = \mathrm{diag}(G 1)`: two products instead of one outer product per pair.
 """
 
 from __future__ import annotations
@@ -32,25 +31,25 @@ _COMPLETE = 1000  # up to this order a complete decomposition takes about a seco
 
 
 def symmetric(S: Floats) -> Floats:
-    """Return a matrix without the rounding in its symmetry."""
+    """Return a matrix made exactly symmetric."""
     return np.asarray((S + S.T) / 2)
 
 
 def laplacian_form(X: Floats, graph: Any) -> Floats:
     r"""Return :math:`X^T L X`, exactly symmetric, for the Laplacian L of a symmetric graph.
 
-    The form doesn't change when a connected component of the graph is moved as a whole. Each is
-    moved to the origin first: a distance between components that is large against those inside
-    them then costs no digits.
+    The result does not change if a connected component of the graph is translated. Therefore each
+    component is first moved to the origin, so that a large distance between components costs no
+    digits.
     """
     moved, difference = _moved_and_multiplied(X, graph)
     return symmetric(moved.T @ difference)
 
 
 def laplacian_form_of_parts(X: Floats, parts: Iterable[tuple[Any, Any]]) -> Floats:
-    """Return the `laplacian_form` of a graph that is given part by part: its rows, and the graph.
+    """Return the `laplacian_form` of a graph given in parts: the rows of each, and its graph.
 
-    No edge leads from part to part. Only one of them has to exist at a time.
+    No edge connects two parts. Only one part has to exist at a time.
     """
     moved, difference = np.zeros(X.shape), np.zeros(X.shape)
     for rows, graph in parts:
@@ -102,17 +101,18 @@ class Span:
 def data_span(X: Points, *, centre: bool = True) -> Span:
     """Return the span of the points, by decreasing singular value, without their null space.
 
-    A direction in which no two points differ can't be told from any other such direction by a
-    graph on the points, and makes both sides of every eigenproblem of this family singular. So
-    it is left out beforehand, at no loss (Nie et al., Eq. 10); with more features than points
-    this also makes the problem smaller. Not centred, it is the span of the points instead of
-    their deviations from the mean.
+    A direction in which all points are equal can't be distinguished from other such directions by a
+    graph on the points, and makes both sides of every eigenproblem of this family singular. It is
+    therefore removed first, without loss (Nie et al., Eq. 10); with more features than points this
+    also makes the problem smaller. If not centred, it is the span of the points instead of their
+    deviations from the mean.
 
-    Dense points: singular values, those below ``max(n, d)`` roundings of the largest count as 0.
-    Sparse points are never made dense: the eigenvectors of the smaller of ``X X'`` and ``X' X``,
-    the mean subtracted in the product, where singular values below 3e-6 of the largest count as 0.
+    For dense points, singular values below ``max(n, d)`` roundings of the largest count as 0.
+    Sparse points are never made dense: the result comes from the eigenvectors of the smaller of ``X
+    X'`` and ``X' X``, with the mean subtracted in the product, and singular values below 3e-6 of
+    the largest count as 0.
 
-    Where the sizes of the features differ by more than 1e6 (sparse: 1e3), the rank is counted with
+    If the sizes of the features differ by more than 1e6 (sparse: 1e3), the rank is determined with
     each feature in units of its own size. A feature is constant if its deviations are rounding of
     its own mean, or below ``sqrt(max(n, d))`` roundings of the largest feature.
     """
@@ -142,7 +142,7 @@ def data_span(X: Points, *, centre: bool = True) -> Span:
 def _rounding_and_unit(
     size: Floats, mean: Floats, n: int, *, graded: float
 ) -> tuple[Floats, Floats]:
-    """Return the size below which each feature is rounding, and the unit in which to count ranks.
+    """Return the size below which each feature is rounding, and the units that determine ranks.
 
     The units are 1 unless the sizes of the features differ by more than the factor `graded`.
     """
@@ -156,7 +156,7 @@ def _rounding_and_unit(
 
 
 def _span_in_units(mean: Floats, left: Floats, length: Floats, right: Floats, unit: Floats) -> Span:
-    """Return the span of points of which the singular value decomposition is in other units."""
+    """Return the span of points whose singular value decomposition is in other units."""
     if (unit == 1).all():
         return Span(mean, right, left * length)
     # The pivots order the rows by size, so that the small singular values have all their digits.
@@ -168,9 +168,9 @@ def _span_in_units(mean: Floats, left: Floats, length: Floats, right: Floats, un
 
 
 def quick_span(X: Points) -> Span:
-    """Return `data_span` by the eigenvectors of ``X' X`` where these tell the rank for certain.
+    """Return `data_span` from the eigenvectors of ``X' X``, if these determine the rank reliably.
 
-    For many dense points of few features that takes a fifth of the time. It rounds differently.
+    For many dense points with few features, this takes a fifth of the time. It rounds differently.
     """
     n, d = X.shape
     if sp.issparse(X) or n <= d:
@@ -225,9 +225,9 @@ def _sparse_span(X: Any, mean: Floats) -> Span:
 def leading_span(X: Points, rank: int | None = None) -> Span:
     """Return the span of the points as they are, not centred, at most `rank` dimensions of it.
 
-    Where both n and d are large, Lanczos' iteration for the eigenvectors of the smaller of
-    ``X X'`` and ``X' X``, which is never formed: besides X only the basis is held, n x `rank` and
-    d x `rank` numbers.
+    If both n and d are large, Lanczos' iteration computes the eigenvectors of the smaller of ``X
+    X'`` and ``X' X``, which is never formed: besides X, only the basis is stored, with n x `rank`
+    and d x `rank` numbers.
     """
     small = min(X.shape)
     if rank is None or small <= max(_COMPLETE, 4 * rank):

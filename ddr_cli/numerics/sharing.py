@@ -39,8 +39,8 @@ def sharing(shared: Shared) -> Iterator[None]:
 def computed_once(compute: Callable[[], Result], points: Any, *key: Hashable) -> Result:
     """Return ``compute()``, or its earlier result for the same `points` and key.
 
-    The key must contain everything except `points` that the result depends on. Nobody may write to
-    the result.
+    The key must contain everything except `points` that the result depends on. The result must not
+    be modified.
     """
     shared = _shared.get()
     if shared is None or points is not shared.points:

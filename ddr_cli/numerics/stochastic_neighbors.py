@@ -1,4 +1,4 @@
-"""Points that choose one another at random, near ones more often: the basis of NCA and MCML.
+"""Points that choose one another at random, near ones more often, as in NCA and MCML.
 
 J. Goldberger, S. Roweis, G. Hinton and R. Salakhutdinov, "Neighbourhood Components Analysis", NIPS
 17, 2004; A. Globerson and S. Roweis, "Metric Learning by Collapsing Classes", NIPS 18, 2005.
@@ -33,11 +33,11 @@ _BLOCK = 2**16  # pairs of points that are held at a time: they fit a processor'
 
 
 def softmax_blocks(mapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
-    r"""Yield some points at a time, with :math:`c_i e^{-d_{ij}}` for all j, sums and logarithms.
+    r"""Yield blocks of points with :math:`c_i e^{-d_{ij}}` for all j, their sums and logarithms.
 
-    Point i chooses j, another point, with probability
-    :math:`p(j | i) = e^{-d_{ij}} / \sum_{k \ne i} e^{-d_{ik}}`. The sums are those of the rows; the
-    logarithms are of the denominators, where :math:`c_i`, with which no row vanishes, is none.
+    Point i chooses j, another point, with probability :math:`p(j | i) = e^{-d_{ij}} / \sum_{k \ne
+    i} e^{-d_{ik}}`. The sums are over the rows; the logarithms are those of the denominators,
+    without the factor :math:`c_i`, which prevents underflow of a row.
     """
     n = len(mapped)
     squares = np.einsum("ij,ij->i", mapped, mapped)
@@ -57,9 +57,9 @@ def softmax_blocks(mapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floa
 
 
 def right_choices(A: Floats, X: Floats, code: NDArray[np.intp]) -> tuple[float, Floats]:
-    r"""Return the expected number of points that choose one of their own class, and its gradient.
+    r"""Return the expected number of points that choose their own class, and its gradient.
 
-    The distances are those of the points mapped by A, the gradient is by A.
+    The distances are those of the points mapped by A; the gradient is with respect to A.
     """
     mapped = X @ A.T
     extended = np.column_stack([mapped, np.ones(len(X))])
@@ -89,13 +89,13 @@ class Divergence:
 
 
 class Collapse:
-    r"""The divergence of the softmax of distances from the indicator of the classes.
+    r"""The divergence between the softmax of distances and the indicator of the classes.
 
     .. math:: f(M) = \sum_i \mathrm{KL}(p_0(\cdot | i) \,\|\, p_M(\cdot | i)), \qquad
         p_M(j | i) = \frac{e^{-d_M(x_i, x_j)}}{\sum_{k \ne i} e^{-d_M(x_i, x_k)}},
 
-    where :math:`p_0(j | i)` is the same for all other points j of the class of i and else 0. It is
-    convex in M. A point that is alone in its class has no term.
+    where :math:`p_0(j | i)` is the same for all other points j of the class of i, and 0 for the
+    others. It is convex in M. A point that is alone in its class contributes no term.
     """
 
     def __init__(self, X: Floats, code: NDArray[np.intp]) -> None:
@@ -118,7 +118,7 @@ class Collapse:
         return Divergence(factor, value, self.attraction - repulsion, log_sums)
 
     def _chances(self, factor: Floats) -> tuple[Floats, Floats]:
-        r"""Return the sums' logarithms, and :math:`\sum p_{ij} (x_i - x_j)(x_i - x_j)^T`."""
+        r"""Return the logarithms of the sums, and :math:`\sum p_{ij} (x_i - x_j)(x_i - x_j)^T`."""
         X, (n, d) = self.X, self.X.shape
         log_sums, chosen, means = np.empty(n), np.zeros(n), np.empty((n, d))
         for rows, closeness, sums, logarithms in softmax_blocks(X @ factor):
@@ -130,13 +130,13 @@ class Collapse:
         return log_sums, symmetric(ends - 2 * (X.T @ means))
 
     def bound(self, found: Divergence) -> float:
-        r"""Return a value that the objective of no metric is below, near the one at an optimum.
+        r"""Return a lower bound on the objective of all metrics, which is sharp at an optimum.
 
-        For chances p with :math:`\sum p_{ij} C_{ij} \preceq \sum p_{0,ij} C_{ij}`,
-        :math:`C_{ij} = (x_i - x_j)(x_i - x_j)^T`, it is the sum of their entropies less that of
-        :math:`p_0`, by the duality of the exponential sum and the entropy. Those of the metric at
-        hand nearly are such chances; moved a little towards always choosing the nearest point they
-        are. The right-hand side must be a multiple of I.
+        For probabilities p with :math:`\sum p_{ij} C_{ij} \preceq \sum p_{0,ij} C_{ij}`,
+        :math:`C_{ij} = (x_i - x_j)(x_i - x_j)^T`, it is the sum of their entropies minus that of
+        :math:`p_0`, by the duality of the exponential sum and the entropy. Those of the current
+        metric nearly satisfy this; they do after a small move towards always choosing the nearest
+        point. The right-hand side must be a multiple of I.
         """
         counted = self._counted
         near = kneighbors(self.X, 1).indices[:, 0]
@@ -164,18 +164,18 @@ class Collapse:
 def collapsing_metric(
     X: Floats, code: NDArray[np.intp], *, tol: float = 1e-5, max_iter: int = 1000
 ) -> MetricFit:
-    r"""Minimise `Collapse` over all metrics; the gradient of the answer is that by the factor.
+    r"""Minimise `Collapse` over all metrics; the result's gradient is with respect to the factor.
 
-    The points are in units in which their distances are about 1, `tol` is the largest gap allowed,
-    relative to the objective at the start, the best multiple of the identity, and `max_iter` the
-    number of iterations of L-BFGS.
+    The points are in units in which their distances are about 1; `tol` is the largest accepted gap,
+    relative to the objective at the start (the best multiple of the identity); `max_iter` is the
+    largest number of iterations of L-BFGS.
 
-    L-BFGS works on a square factor F of :math:`M = F F^T`, of full rank at the start, and so
-    needs no projection. The problem in F is not convex, that in M is. The coordinates are those in
-    which the scatter within the classes is a multiple of I: whatever the units of the data, the
-    way and its end are then the same. Where that scatter is singular (about as many features as
-    points) they stay; the descent then ends where no metric of `FAR` times the trace is better, and
-    all that is proved is that no objective is below 0.
+    L-BFGS works on a square factor F of :math:`M = F F^T`, of full rank at the start, and so needs
+    no projection. The problem is not convex in F, but it is in M. The coordinates are those in
+    which the scatter within the classes is a multiple of I, so the path and its end do not depend
+    on the units of the data. If that scatter is singular (about as many features as points), they
+    are not changed; the iterations then end when no metric of at most `FAR` times the trace is
+    better, and the only proven bound is 0.
     """
     problem, d = Collapse(X, code), X.shape[1]
     coordinates = whitening(X, problem.attraction)
@@ -216,7 +216,7 @@ def collapsing_metric(
 
 
 class _Descent:
-    """The accepted iterates of a descent in the factor, and when it is near enough."""
+    """The accepted iterates of a descent in the factor, and its stopping rule."""
 
     def __init__(self, problem: Collapse, factor: Floats, tol: float, *, regular: bool) -> None:
         self._problem, self._regular = problem, regular
@@ -250,7 +250,7 @@ class _Descent:
 
     @property
     def has_converged(self) -> bool:
-        """Whether the gap is small enough; where none is proved, that by the gradient."""
+        """Whether the gap is small enough; without a proven gap, the gradient decides."""
         is_proved = self.gap < self.found.value
         return (self.gap if is_proved else self._by_gradient) <= self.enough
 

@@ -1,8 +1,8 @@
-"""One thread for the matrix products of dense eigenproblems, as the engine gives each worker.
+"""One thread for the matrix products of dense eigenproblems, as in the engine's workers.
 
-They are long rows of short products: a second thread mostly spins until the first has finished, and
-on a busy machine waits for a processor. Measured there with two threads: 2 to 12 times the CPU
-seconds and up to 14 times the duration, for kernel and semidefinite methods.
+They are long sequences of short products: a second thread mostly waits for the first, and on a busy
+machine for a processor. Measured on such a machine with two threads: 2 to 12 times the CPU seconds
+and up to 14 times the duration, for kernel and semidefinite methods.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit BLAS to one thread in a block, or as a decorator in a function."""
+    """Limit BLAS to one thread in a block or, as a decorator, in a function."""
     with _loaded().limit(limits=1, user_api="blas"):
         yield
 

@@ -1,8 +1,8 @@
 r"""The trace ratio problem: :math:`\max_{W^T W = I} \mathrm{tr}(W^T A W) / \mathrm{tr}(W^T B W)`.
 
-F. Nie, S. Xiang and C. Zhang, "Neighborhood MinMax Projections", IJCAI 2007, section 3, solve it
-by bisection. Newton's method on the same function finds the same root in a handful of steps:
-Y. Jia, F. Nie and C. Zhang, "Trace Ratio Problem Revisited", IEEE Trans. Neural Networks 20, 2009.
+F. Nie, S. Xiang and C. Zhang, "Neighborhood MinMax Projections", IJCAI 2007, section 3, solve it by
+bisection. Newton's method finds the root of the same function in a few steps: Y. Jia, F. Nie and C.
+Zhang, "Trace Ratio Problem Revisited", IEEE Trans. Neural Networks 20, 2009.
 """
 
 from __future__ import annotations
@@ -40,15 +40,11 @@ def trace_ratio(
     ----------
     A : array of shape (d, d)
         Symmetric; it may be indefinite.
-    B : array of shape (d, d)
-        Symmetric and positive semidefinite; it may be singular.
-    m : int
-        Number of columns of W, from 1 to d.
-    solver : {"newton", "bisection"}, default="newton"
-        Both find the global optimum; bisection is the paper's Table 1.
-    rank_tol : float, default=1e-10
-        An eigenvalue of B, its diagonal scaled to 1, below `rank_tol` times the largest counts as
-        zero: in the data's own units a regular B may have eigenvalues far smaller than that.
+    Symmetric and positive semidefinite; it may be singular. m : int Number of columns of W, from 1
+    to d. solver : {"newton", "bisection"}, default="newton" Both find the global optimum; bisection
+    is the paper's Table 1. rank_tol : float, default=1e-10 An eigenvalue of B, its diagonal scaled
+    to 1, below `rank_tol` times the largest counts as zero: in the data's own units a regular B may
+    have far smaller eigenvalues.
 
     Returns
     -------
@@ -77,23 +73,23 @@ def trace_ratio(
 
     .. math:: f(\lambda) = \max_{W^T W = I} \mathrm{tr}(W^T (A - \lambda B) W),
 
-    the sum of the m largest eigenvalues of :math:`A - \lambda B`, and W their eigenvectors at the
-    root. Bisection starts from the paper's bounds (Theorem 1 and what follows it); where the sum
-    of the m largest eigenvalues of A is negative the paper's upper bound doesn't hold, and the m
-    largest eigenvalues of B take the place of the m smallest. Newton's step is
-    :math:`\lambda \leftarrow \mathrm{tr}(W^T A W) / \mathrm{tr}(W^T B W)`: it rises monotonically
-    to the root, quadratically near it.
+    the sum of the m largest eigenvalues of :math:`A - \lambda B`, and W contains their eigenvectors
+    at the root. Bisection starts from the paper's bounds (Theorem 1 and the text after it); if the
+    sum of the m largest eigenvalues of A is negative, the paper's upper bound is not valid, and the
+    m largest eigenvalues of B replace the m smallest. Newton's step is :math:`\lambda \leftarrow
+    \mathrm{tr}(W^T A W) / \mathrm{tr}(W^T B W)`: it increases monotonically to the root, with
+    quadratic convergence.
 
-    **m <= d - rank(B)**: W lies in the null space of B, where the paper takes the value to be
-    infinite, and maximises ``tr(W'AW)`` there; W holds the leading eigenvectors of ``Z'AZ``, Z a
-    basis of the null space. Where ``Z'AZ`` is zero in some of these directions too, any others of
-    the kind would do as well: those are taken that are nearest to the first coordinate axes. The
-    value is ``inf`` by that convention also where ``tr(W'AW)`` is not positive (which an A that is
-    positive semidefinite can only reach as 0/0).
+    **m <= d - rank(B)**: W lies in the null space of B, where the paper defines the value as
+    infinite, and maximises ``tr(W'AW)`` there; W contains the leading eigenvectors of ``Z'AZ`` for
+    a basis Z of the null space. If ``Z'AZ`` is zero in some of these directions too, the choice
+    among them is arbitrary: the directions nearest to the first coordinate axes are taken. By this
+    convention the value is also ``inf`` if ``tr(W'AW)`` is not positive (for a positive
+    semidefinite A this is only possible as 0/0).
 
-    With m = 1 the ratio is the largest generalised eigenvalue, in all units of the coordinates.
-    With m = d it is ``tr(A) / tr(B)`` for every W. With A = 0 and m > d - rank(B) it is 0
-    for every W; the one returned minimises ``tr(W'BW)``.
+    With m = 1 the ratio is the largest generalised eigenvalue, in any units of the coordinates.
+    With m = d it is ``tr(A) / tr(B)`` for every W. With A = 0 and m > d - rank(B) it is 0 for every
+    W; the one returned minimises ``tr(W'BW)``.
 
     Examples
     --------
@@ -200,7 +196,7 @@ def _ratio(A: Floats, b: Floats, V: Floats) -> float:
 
 
 def _symmetric(matrix: ArrayLike, name: str) -> Floats:
-    """Return a matrix in float64 without the rounding in its symmetry, or say what is wrong."""
+    """Return a matrix in float64, made exactly symmetric; raise an error if it is not valid."""
     square = np.asarray(matrix, dtype=np.float64)
     if square.ndim != 2 or square.shape[0] != square.shape[1] or not square.size:
         raise ValueError(f"{name} must be a square matrix; it has the shape {square.shape}.")

@@ -1,4 +1,4 @@
-"""What every estimator asks of its samples beyond scikit-learn's own checks."""
+"""Checks of an estimator's samples beyond scikit-learn's own."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _TIMES = (date, timedelta, np.datetime64, np.timedelta64)
 
 
 def validate_data(estimator: Any, X: ArrayLike, y: Any = "no_validation", **accepted: Any) -> Any:
-    """Return what scikit-learn's ``validate_data`` returns; refuse dates, which it converts."""
+    """Return the result of scikit-learn's ``validate_data``; reject dates, which it converts."""
     refuse_dates(X)
     return validation.validate_data(estimator, X, y, **accepted)
 
 
 def refuse_dates(X: Any) -> None:
-    """Raise ValueError if X holds dates or durations: as numbers they depend on their unit."""
+    """Raise ValueError if X holds dates or durations, which depend on their unit as numbers."""
     if any(dtype.kind in "mM" or (dtype.kind == "O" and _has_dates(X)) for dtype in _dtypes(X)):
         raise ValueError(
             "X holds dates or durations, not numbers. Convert them in a unit of your choice, for "

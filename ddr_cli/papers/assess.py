@@ -1,4 +1,4 @@
-"""All runs of a results folder judged against the papers: what came out, and how often."""
+"""Judges all runs of a results folder by the papers, and counts the verdicts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
 _ALWAYS_COUNTED = ("reproduced", "differs (higher)", "differs (lower)", "holds", "fails")
 _CALIBRATION = "calibration"
 ALONE = "hold alone"
-"""How many claims hold over re-splits without Holm's correction."""
+"""The number of claims that hold over re-splits without Holm's correction."""
 
 
 @dataclass(frozen=True)
 class ArtefactResult:
-    """An artefact, the runs that make it (those there are) and the verdicts on what it prints.
+    """An artefact, its existing runs, and the verdicts on its printed numbers and ratings.
 
-    `own` are the runs whose figure belongs here: several artefacts may look at one run.
+    `own` are the runs whose figure is shown here: several artefacts may use one run.
     """
 
     artefact: Artefact
@@ -42,7 +42,7 @@ class ArtefactResult:
 
     @property
     def judged(self) -> tuple[NumberResult | MarkResult, ...]:
-        """Everything that the paper prints here."""
+        """All numbers and ratings that the paper prints here."""
         return (*self.numbers, *self.marks)
 
     @property
@@ -53,7 +53,7 @@ class ArtefactResult:
 
     @property
     def state(self) -> str:
-        """What there is: empty if all runs are complete, else which are missing or partial."""
+        """The state of the runs: empty if all are complete, else which are missing or partial."""
         runs = [summary.run for summary in self.summaries]
         parts = [f"not run: {name}" for name in self.missing]
         parts += [f"{r.name}: {r.progress}" for r in runs if not r.is_complete or r.failed]
@@ -61,7 +61,7 @@ class ArtefactResult:
 
     @property
     def has_results(self) -> bool:
-        """Whether any complete run is there."""
+        """Whether any run is complete."""
         return any(summary.run.is_complete for summary in self.summaries)
 
     @property
@@ -80,17 +80,17 @@ class PaperResult:
     readings: tuple[ReadingResult, ...] = ()
 
     def counts(self, view: View) -> Counter[str]:
-        """Return how often each verdict was given to a number or mark.
+        """Return how often each verdict was given to a number or rating.
 
-        A printed number counts once: what repeats it, and other readings of it, is shown and not
-        counted. What was used to choose a reading counts as calibration.
+        A printed number counts once: repetitions of it, and other interpretations, are shown but
+        not counted. Results that were used to choose an interpretation count as calibration.
         """
         found = _counted([each for result in self.artefacts for each in result.judged], view)
         found["not testable"] += sum(result.not_testable for result in self.artefacts)
         return +found
 
     def claim_counts(self, view: View) -> Counter[str]:
-        """Return the same for the claims, and how many hold without Holm's correction."""
+        """Return the same counts for the claims, and how many hold without Holm's correction."""
         found = _counted(self.claims, view)
         alone = sum(each.resplits.alone for each in self.claims)
         found[ALONE] = found["holds"] + (alone if view == "resplits" else 0)
@@ -108,7 +108,7 @@ def _counted(results: Sequence[Judged[Any, Any]], view: View) -> Counter[str]:
 
 @dataclass(frozen=True)
 class Assessment:
-    """All papers with results, the runs that belong to none, and why others can't be read."""
+    """All papers with results, the runs without a paper, and why other runs can't be read."""
 
     papers: tuple[PaperResult, ...]
     others: tuple[Summary, ...]
@@ -122,10 +122,11 @@ class Assessment:
         return [found[name] for name in sorted(found)]
 
     def counts(self) -> Iterator[pd.DataFrame]:
-        """Yield how often each verdict was given to what is printed, then to the claims.
+        """Yield the counts of the verdicts on printed numbers and ratings, then on claims.
 
-        The index, whose name says which of these, has the papers; the columns are the verdicts that
-        occur, and the most common ones; a cell is the paper's setting / re-splits.
+        The index has the papers, and its name states which of the two is counted; the columns are
+        the verdicts that occur, and the most common ones; a cell is the paper's setting /
+        re-splits.
         """
         for kind, verdicts, count in (
             ("printed numbers and ratings", get_args(Verdict), PaperResult.counts),
@@ -140,10 +141,10 @@ class Assessment:
 
 
 def assess(results: Path, paper: str | None = None) -> Assessment:
-    """Judge a results folder, for one paper alone or for all with the runs of none.
+    """Judge a results folder, for one paper, or for all with the runs without a paper.
 
-    A run that can't be read is left out, and the reason kept. An `InputError` says if the folder
-    holds no runs, none of them can be read, or `paper` is unknown or has none.
+    A run that can't be read is left out, and the reason is kept. Raises an `InputError` if the
+    folder holds no runs, none of them can be read, or `paper` is unknown or has none.
     """
     folders = find_runs(results)
     papers = [load_paper(name) for name in (paper_names() if paper is None else [paper])]
@@ -199,7 +200,7 @@ def _assess_paper(paper: Paper, summaries: Mapping[str, Summary]) -> PaperResult
 def _claims_about(
     number: NumberResult, artefact: Artefact, paper: Paper, claims: Sequence[ClaimResult]
 ) -> tuple[ClaimResult, ...]:
-    """Return the claims one of whose counted parts speaks of the row of a printed number."""
+    """Return the claims with a counted sub-claim about the row of a printed number."""
     spec = number.entry.select.spec or artefact.specs[0]
     return tuple(
         claim
@@ -214,7 +215,7 @@ def _claims_about(
 
 
 def _home(paper: Paper, summary: Summary) -> str:
-    """Return the artefact that a run's figure is shown with: figures before tables."""
+    """Return the artefact that shows a run's figure: figures before tables."""
     using = [artefact for artefact in paper.artefacts if summary.run.name in artefact.specs]
     drawn = [artefact for artefact in using if artefact.kind in ("curve", "embedding")]
     names = [artefact.id for artefact in drawn or using]

@@ -19,11 +19,11 @@ KINDS = {
     "near": ("close", "undecided", "uninformative"),
     "differs": ("differs", "differs (higher)", "differs (lower)", "fails"),
 }
-"""The verdicts by what they say; all others say nothing of the paper."""
+"""The verdicts by their meaning; all others say nothing about the paper."""
 
 
 def kind_of(verdict: str) -> str:
-    """Return what a verdict says: one of `KINDS`, or ``untold``."""
+    """Return the meaning of a verdict: one of `KINDS`, or ``untold``."""
     return next((kind for kind, own in KINDS.items() if verdict in own), "untold")
 
 
@@ -39,7 +39,7 @@ SIGN_LEGEND = tuple(f"{sign} {_MEANINGS[kept]}" for kept, sign in SIGNS.items())
 
 
 def entry_text(artefact: Artefact, result: NumberResult | MarkResult) -> str:
-    """Return what is printed: its place in the table, or what it was measured with."""
+    """Return a printed number's place in the table, or the method that it was measured with."""
     if isinstance(result, MarkResult):
         return result.entry.id
     entry = result.entry
@@ -69,14 +69,14 @@ def printed_text(result: NumberResult | MarkResult) -> str:
 
 
 def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
-    """Return why ours differs, with what shows it, or that it is not known."""
+    """Return why ours differs, with the spec that shows it, or that the cause is not known."""
     if entry.reason is None:
         return "not known"
     return f"{entry.reason.text} (shown by {entry.reason.shown_by})"
 
 
 def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> str:
-    """Return why an entry does not count through a view; empty if it does."""
+    """Return why an entry does not count in a view; empty if it counts."""
     if entry.same_as:
         return f"counted once, with {entry.same_as}"
     if entry.reading:
@@ -85,7 +85,7 @@ def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> 
 
 
 def verdict_text(result: Judged[Any, Any], view: View) -> str:
-    """Return a verdict, in brackets with the reason where it does not count."""
+    """Return a verdict, in parentheses with the reason if it does not count."""
     verdict, why = result.through(view).verdict, not_counted(result.entry, view)
     return f"({verdict}: {why})" if why else str(verdict)
 
@@ -125,9 +125,9 @@ def time_text(time: TimeRatio | None, which: str) -> str:
 
 
 def shown_views(results: Sequence[NumberResult | MarkResult]) -> list[tuple[View, str]]:
-    """Return the views worth showing and their headings.
+    """Return the views to show and their headings.
 
-    One is enough where the paper's own setting is random splits, or where there are none.
+    One view is enough if the paper's own setting is random splits, or if there are none.
     """
     both = list(HEADINGS.items())
     if results and all(each.resplits.verdict == "not applicable" for each in results):
@@ -143,7 +143,7 @@ _AGREED = ("reproduced", "not testable", "not run", "not applicable")
 
 
 def difference_reason(result: NumberResult | MarkResult) -> str:
-    """Return why ours differs, empty where nothing does."""
+    """Return why ours differs, empty if nothing differs."""
     agreed = all(result.through(view).verdict in _AGREED for view in VIEWS)
     return "" if agreed else reason_text(result.entry)
 
@@ -162,7 +162,7 @@ def difference_cell(verdict: NumberVerdict, metric: str) -> str:
 
 
 def notes_of(result: NumberResult, views: Sequence[tuple[View, str]]) -> list[str]:
-    """Return which method the difference favours, and what is trivial, through each view."""
+    """Return which method the difference favours and whether the row is trivial, in each view."""
     notes = {heading: result.through(view).note for view, heading in views}
     if len(set(notes.values())) == 1:
         notes = {"": next(iter(notes.values()))}
@@ -170,7 +170,7 @@ def notes_of(result: NumberResult, views: Sequence[tuple[View, str]]) -> list[st
 
 
 def claims_about(result: NumberResult) -> list[str]:
-    """Return the claims about a number's row, which ask about new data, with both verdicts."""
+    """Return the claims about a number's row, which are tested on new data, with both verdicts."""
     return [
         f"claim {each.entry.sentence}: {each.own.verdict}; over re-splits: {each.resplits.verdict}"
         for each in result.claims
@@ -191,6 +191,6 @@ def threshold_text(part: Part) -> str:
 
 
 def fixed_text(part: PartResult) -> str:
-    """Return when a part's threshold was fixed, and if that was before its result was seen."""
+    """Return when a sub-claim's threshold was fixed, and whether its result was known then."""
     when = f"{part.entry.fixed:%Y-%m-%d %H:%M}"
     return when if part.threshold == "not run" else f"{part.threshold} ({when})"

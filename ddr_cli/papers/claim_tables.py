@@ -27,7 +27,7 @@ from ddr_cli.report.table import Table
 
 
 def claim_table(result: PaperResult) -> pd.DataFrame:
-    """Return the claims of a paper, each with its parts below it, with verdicts and numbers."""
+    """Return the claims of a paper, each followed by its sub-claims, with verdicts and numbers."""
     heads = ["claim", "sub-claim", "where", "text", "interpretation"]
     heads += ["threshold", "threshold fixed", "interpretation chosen"]
     records = []
@@ -62,7 +62,7 @@ _MAIN = "counted"
 
 
 def reading_table(result: PaperResult) -> pd.DataFrame:
-    """Return *interpretation x verdict*: the verdict on each number and claim under each choice."""
+    """Return *interpretation x verdict*: the verdict on each number and claim for each choice."""
     groups: dict[str, dict[str, tuple[Any, Any]]] = {}
     for name, reading, found, before in _readings(result):
         group = groups.setdefault(name, {})
@@ -86,7 +86,7 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
 
 
 _Read = tuple[str, str, Any, Any]
-"""What is read, the reading, what came out, and with what to compare that, if it is known."""
+"""The predicate, the interpretation, the result, and the printed value, if it is known."""
 
 
 def _readings(result: PaperResult) -> Iterator[_Read]:
@@ -136,7 +136,7 @@ _UNANSWERED = ("not run", "not applicable")
 
 
 def _flips(found: Any, main: Any) -> str:
-    """Return which verdicts are others; over re-splits as they are without Holm's correction."""
+    """Return which verdicts differ; over re-splits they have no Holm correction."""
     changed = []
     for view, heading in HEADINGS.items():
         before, after = main.through(view), found.through(view).verdict
@@ -147,7 +147,7 @@ def _flips(found: Any, main: Any) -> str:
 
 
 def glossary_table() -> pd.DataFrame:
-    """Return the glossary: what the papers' words mean in numbers, and since when."""
+    """Return the glossary: the papers' words as thresholds, and the time they were fixed."""
     rule, terms = glossary().numbers, glossary().terms
     numbers = rule.model_dump(include={"rate_band", "dimension_band", "trivial"})
 

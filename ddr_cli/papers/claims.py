@@ -1,12 +1,12 @@
-"""The claims of a paper judged: rows -> predicate of each part -> verdict on the sentence.
+"""Judges the claims of a paper: rows -> predicate of each sub-claim -> verdict on the claim.
 
-A part is looked at twice. In the paper's own split or setting the means decide. Over repeated
-random splits a part holds when every value of the 95 % interval meets its predicate, whatever its
-kind, and is undecided when the mean does and the interval does not. A sentence holds when all its
-parts do. Over re-splits its p-value is the largest of its parts' (one minus the level of the widest
-interval that still meets them), and Holm's correction over the counted claims of a paper applies: a
-sentence that holds alone, but not with the correction, is undecided. `ddr_cli.papers.predicates`
-has the predicates; the glossary has the thresholds.
+Each sub-claim is judged twice. In the paper's own split or setting the means decide. Over repeated
+random splits, a sub-claim holds if every value of the 95 % interval meets its predicate, and it is
+undecided if the mean meets it but the interval does not. A claim holds if all its sub-claims hold.
+Over re-splits its p-value is the largest p-value of its sub-claims (one minus the level of the
+widest interval that still meets them), and Holm's correction over the counted claims of a paper
+applies: a claim that holds alone, but not with the correction, is undecided.
+`ddr_cli.papers.predicates` has the predicates; the glossary has the thresholds.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _ALPHA = 1 - MEAN_LEVEL
 
 @dataclass(frozen=True)
 class ClaimFinding:
-    """Whether something holds through one view, with the numbers that say so.
+    """Whether something holds in one view, and the numbers that show it.
 
-    `p` is nan where there is no interval. With `alone` it holds at 95 % by itself.
+    `p` is nan if there is no interval. `alone` means that it holds at 95 % without correction.
     """
 
     verdict: ClaimVerdict
@@ -47,10 +47,10 @@ class ClaimFinding:
 
 @dataclass(frozen=True)
 class _Tested(Judged[EntryT, ClaimFinding]):
-    """A claim or a part of one, and what became of it.
+    """A claim or a sub-claim, and its verdicts.
 
-    With `same_splits` the paper's setting is itself repeated random splits: then both views look at
-    the same numbers, and only the second asks for the interval.
+    `same_splits` means that the paper's setting is itself repeated random splits: both views then
+    use the same numbers, and only the second uses the interval.
     """
 
     same_splits: bool
@@ -64,7 +64,7 @@ class _Tested(Judged[EntryT, ClaimFinding]):
 
 @dataclass(frozen=True)
 class PartResult(_Tested[Part]):
-    """A part; `threshold` says if it was fixed before or after the result was seen, or not run."""
+    """A sub-claim; `threshold` states if it was fixed before or after the result, or not run."""
 
     threshold: str
 
@@ -110,7 +110,7 @@ def judge_claim(claim: Claim, paper: Paper, summaries: Mapping[str, Summary]) ->
 
 
 def _together(findings: Sequence[ClaimFinding]) -> ClaimFinding:
-    """Return the finding on a sentence from those on its parts."""
+    """Return the finding on a claim from the findings on its sub-claims."""
     if len(findings) == 1:
         return findings[0]
     if not findings:
@@ -154,7 +154,7 @@ def _judge_part(part: Part, paper: Paper, summaries: Mapping[str, Summary]) -> P
 
 
 def _seen(summary: Summary) -> Iterator[datetime]:
-    """Yield when results of a run could be seen."""
+    """Yield the times from which results of a run could be seen."""
     for session in summary.run.manifest.sessions:
         if session.started:
             yield datetime.fromisoformat(session.started)

@@ -25,7 +25,7 @@ _FAR = 5.0  # of the middle difference
 def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | None:
     """Draw the difference of our mean from every printed number; no other interpretations.
 
-    None if there are fewer than six, or of several metrics.
+    None if there are fewer than six numbers, or several metrics.
     """
     shown = _comparable(results)
     if len(shown) < _FEWEST:
@@ -63,7 +63,7 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
 
 
 def _comparable(results: Sequence[NumberResult]) -> list[NumberResult]:
-    """Return the printed numbers that have a mean of ours and a row; none if of several metrics."""
+    """Return the printed numbers with a mean of ours and a row; empty if metrics differ."""
     shown = [each for each in results if not each.entry.reading and each.entry.value and each.row]
     one_metric = len({each.entry.metric for each in shown}) == 1
     return shown if one_metric and all(each.entry.row for each in shown) else []
@@ -74,7 +74,7 @@ def _scale(result: NumberResult) -> float:
 
 
 def _limit(results: Sequence[NumberResult]) -> float:
-    """Return where the axis ends: a few far differences don't press the others together."""
+    """Return the end of the axis, such that a few large differences do not compress the others."""
     apart = [
         _scale(each) * (abs(verdict.difference) + band_of(each.entry))
         for each in results
@@ -92,7 +92,7 @@ def _draw_column(
     limit: float,
     shift: float,
 ) -> None:
-    """Draw the bands and differences of a column; `shift` lies between the two views."""
+    """Draw the bands and differences of a column; `shift` separates the two views."""
     for each in results:
         place = rows.index(str(each.entry.row))
         band = _scale(each) * band_of(each.entry)
@@ -119,7 +119,7 @@ def _draw_column(
 
 
 def _finding(results: Sequence[NumberResult]) -> str:
-    """Return the median difference and the range of all, over re-splits where there are any."""
+    """Return the median difference and the range of all, over re-splits if there are any."""
     verdicts = [each.resplits if each.resplits.row else each.own for each in results]
     apart = [verdict.difference for verdict in verdicts]
     middle, low, high = (

@@ -1,4 +1,4 @@
-"""What the papers print about one run, for its figure."""
+"""The numbers and ratings that the papers print for one run, for its figure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_VERDICT = ("not testable", "not run", "not applicable")
 
 
 def notes_on(summary: Summary) -> Notes:
-    """Return what the papers print about one run."""
+    """Return the numbers and ratings that the papers print for one run."""
     name = summary.run.name
     quoted: list[QuotedNumber] = []
     marks: list[MarkResult] = []
@@ -37,7 +37,7 @@ def notes_on(summary: Summary) -> Notes:
 
 
 def quoted_numbers(results: Sequence[NumberResult], summary: Summary) -> list[QuotedNumber]:
-    """Return the stars of one run's figure, next to every row that a number is compared with."""
+    """Return the stars of one run's figure, next to every row with which a number is compared."""
     found = []
     swept = swept_columns(summary.run)
     for result in results:

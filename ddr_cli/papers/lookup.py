@@ -1,4 +1,4 @@
-"""The rows of our results that a paper's file speaks of, through one of two views."""
+"""The rows of our results to which a paper's file refers, in one of two views."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NEAR_FACTOR = 1.5
 
 View = Literal["own", "resplits"]
 VIEWS: tuple[View, View] = ("own", "resplits")
-"""A way to look at a run: in the paper's own split or setting, or over repeated random splits."""
+"""A view of a run: in the paper's own split or setting, or over repeated random splits."""
 
 HEADINGS: Mapping[View, str] = {"own": "the paper's setting", "resplits": "re-splits"}
 
@@ -37,19 +37,19 @@ VerdictT = TypeVar("VerdictT")
 
 @dataclass(frozen=True)
 class Judged(Generic[EntryT, VerdictT]):
-    """An entry of a paper's file with the verdict through each view."""
+    """An entry of a paper's file with its verdict in each view."""
 
     entry: EntryT
     own: VerdictT
     resplits: VerdictT
 
     def through(self, view: View) -> VerdictT:
-        """Return the verdict through a view."""
+        """Return the verdict in a view."""
         return self.own if view == "own" else self.resplits
 
 
 def family_of(run: Run, view: View) -> str | None:
-    """Return the run's family of splits under a view, None if it has none."""
+    """Return the run's family of splits in a view, None if it has none."""
     split = run.spec.split
     if view == "own":
         return "predefined" if split.predefined else split.kind
@@ -58,12 +58,12 @@ def family_of(run: Run, view: View) -> str | None:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Rows of one metric through one view; `default` is the run of selectors that name none.
+    """Rows of one metric in one view; `default` is the run for selectors that name none.
 
-    Over re-splits `over` says which rows answer in place of others.
+    Over re-splits, `over` states which rows replace others.
 
     Its methods raise an `UnansweredError` if a run is missing or partial, nothing matches, or some
-    of the matching rows' trials failed.
+    trials of the matching rows failed.
     """
 
     summaries: Mapping[str, Summary]
@@ -73,14 +73,14 @@ class Lookup:
     over: Swap | None = None
 
     def row(self, selector: Selector) -> Row:
-        """Return the one row that a selector means."""
+        """Return the single row that a selector selects."""
         summary, rows = self._matching(selector)
         if len(rows) > 1 and selector.pick == "only":
             raise UnansweredError(f"{len(rows)} rows of {summary.run.name} match, not one")
         return self._best(summary, rows)
 
     def series(self, selector: Selector, along: str) -> list[tuple[float, Row]]:
-        """Return the rows that a selector means along a swept parameter, in its order."""
+        """Return the rows that a selector selects along a swept parameter, in its order."""
         summary, rows = self._matching(selector)
         if along not in rows or rows[along].isna().any():
             raise NotSweptError(f"{summary.run.name} does not sweep {along} of {selector.reducer}")
@@ -136,9 +136,9 @@ class Lookup:
 
 
 def nearest_place(places: Iterable[Any], target: float) -> float:
-    """Return the place of a grid closest to `target`, by ratio where all are positive.
+    """Return the grid value closest to `target`, by ratio if all are positive.
 
-    It must be within a factor of 1.5; a place at or below zero must be met.
+    It must be within a factor of 1.5; a value at or below zero must be equal.
     """
     numbers = sorted({float(place) for place in places if not pd.isna(place)})
     if not numbers:

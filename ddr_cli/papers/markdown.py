@@ -1,4 +1,4 @@
-"""A paper's results as one Markdown page, to be read where the repository is shown."""
+"""A paper's results as one Markdown page, for readers of the repository."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
 
 
 def _is_of_readings(item: ArtefactResult) -> bool:
-    """Return whether an artefact has other interpretations of the paper alone."""
+    """Return whether an artefact only has other interpretations of the paper."""
     others = [each.entry.reading for each in item.judged]
     return item.artefact.kind == "readings" or (bool(others) and all(others))
 
 
 def _counts(result: PaperResult) -> str:
-    """Return how often each verdict was given, through both views."""
+    """Return how often each verdict was given, in both views."""
     own, over = (result.counts(view) for view in VIEWS)
     claims, claims_over = (result.claim_counts(view) for view in VIEWS)
     records = [

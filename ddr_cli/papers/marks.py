@@ -1,8 +1,9 @@
-"""The marks of a paper's table judged: medians over the repeats -> our mark -> verdict.
+"""Judges the ratings in a paper's table: medians over the repeats -> our rating -> verdict.
 
-A mark says whether an embedding keeps the classes apart, the hidden sub-classes, or both. Ours is
-given by the medians over the repeats, with thresholds that the paper's file sets for every method
-alike. A mark is **reproduced** when it is the printed one, and **differs** otherwise.
+A rating states whether an embedding separates the classes, keeps the hidden sub-classes apart, or
+both. Our rating follows from the medians over the repeats, with thresholds in the paper's file that
+are the same for every method. A rating is **reproduced** if ours is the printed one, and
+**differs** otherwise.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MEDIAN_NAMES = {
 
 @dataclass(frozen=True)
 class MarkVerdict:
-    """Our mark through one view, with the medians over `n` repeats that it rests on."""
+    """Our rating in one view, with the medians over `n` repeats behind it."""
 
     verdict: Verdict
     kept: Kept | None = None
@@ -44,11 +45,11 @@ class MarkVerdict:
 
 
 class MarkResult(Judged[TableMark, MarkVerdict]):
-    """A printed mark and what became of it."""
+    """A printed rating and its verdicts."""
 
 
 def judge_marks(artefact: Artefact, summaries: Mapping[str, Summary]) -> tuple[MarkResult, ...]:
-    """Return a result for each mark of an artefact."""
+    """Return a result for each rating of an artefact."""
     thresholds = artefact.thresholds
     if thresholds is None:
         return ()

@@ -1,4 +1,4 @@
-"""The printed numbers of a paper judged: our row -> mean and its uncertainty -> verdict."""
+"""Judges the printed numbers of a paper: our row -> mean and its uncertainty -> verdict."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MISSED = ("close", "differs (higher)", "differs (lower)")
 def verdict_on(
     mean: float, error: float, entry: PrintedNumber, *, trivial: bool = False
 ) -> Verdict:
-    """Return the verdict on a mean of ours next to a printed number.
+    """Return the verdict on a mean of ours compared with a printed number.
 
     With p the printed number, r half a unit of its last digit, b its band (see `band_of`), m our
     mean and e the Monte-Carlo error of both (see `monte_carlo_error`; 0 for one split):
@@ -45,9 +45,10 @@ def verdict_on(
     - **reproduced** when abs(m - p) <= 2 e + r;
     - **close** beyond that, when abs(m - p) <= b;
     - **differs (higher)** or **differs (lower)** beyond;
-    - **uninformative** instead of reproduced or close, when 2 e > b, so that a mean at any distance
-      of a band would agree, or in a `trivial` row of a table, in which the majority-class baseline
-      does as well as every method (none is further above it than the glossary's `trivial`);
+    - **uninformative** instead of reproduced or close, if 2 e > b, because a mean at the edge of
+      the band would still agree, or in a `trivial` row of a table, in which the majority-class
+      baseline is as good as every method (no method exceeds it by more than the glossary's
+      `trivial`);
     - **not testable** where the paper prints no number.
     """
     if entry.value is None:
@@ -62,12 +63,12 @@ def verdict_on(
 
 
 def reach_of(error: float, entry: PrintedNumber) -> float:
-    """Return how far a mean may be from a printed number that it reproduces."""
+    """Return how far a mean may be from a printed number to reproduce it."""
     return 2 * error + (entry.value.rounding if entry.value is not None else 0.0)
 
 
 def band_of(entry: PrintedNumber) -> float:
-    """Return how far a mean may be from a printed number that it is close to.
+    """Return how far a mean may be from a printed number to be close to it.
 
     It is a percentage point or a dimension, or the printed standard deviation if that is larger.
     """
@@ -90,7 +91,7 @@ def monte_carlo_error(row: Row, entry: PrintedNumber, splits: int | None) -> flo
 
 
 def binomial_error(row: Row) -> float:
-    """Return the standard error of a share of right answers on one split's test points, or nan."""
+    """Return the standard error of an accuracy on the test samples of one split, or nan."""
     sizes = row.summary.run.sizes(row.family)
     if row["n"] > 1 or sizes is None or not get_scale(row["metric"]).of_points:
         return math.nan
@@ -100,11 +101,11 @@ def binomial_error(row: Row) -> float:
 
 @dataclass(frozen=True)
 class NumberVerdict:
-    """The verdict on one printed number through one view, and the row that it rests on.
+    """The verdict on one printed number in one view, and its row.
 
     `difference` is ours minus printed, and `error` the Monte-Carlo error of both means, 0 for one
-    split. `reason` says why there is no row; `note` says which method the difference favours, and
-    whether the majority-class baseline does as well.
+    split. `reason` states why there is no row; `note` states which method the difference favours,
+    and whether the majority-class baseline is as good.
     """
 
     verdict: Verdict
@@ -122,9 +123,9 @@ class NumberVerdict:
 
 @dataclass(frozen=True)
 class NumberResult(Judged[PrintedNumber, NumberVerdict]):
-    """A printed number and what became of it, in the paper's own setting and over re-splits.
+    """A printed number and its verdicts, in the paper's own setting and over re-splits.
 
-    `claims` are the paper's sentences about the same row of ours.
+    `claims` are the paper's claims about the same row of ours.
     """
 
     claims: tuple[ClaimResult, ...] = ()
@@ -187,7 +188,7 @@ def _judge_through(
 
 
 def _table_row(entry: PrintedNumber) -> tuple[str, str | None] | None:
-    """Return the row of the paper's table whose accuracies are looked at together, if any."""
+    """Return the row of the paper's table whose accuracies are judged together, if any."""
     is_accuracy = entry.metric in ("accuracy", "error")
     return (entry.row, entry.reading) if entry.row is not None and is_accuracy else None
 
@@ -205,7 +206,7 @@ def _favoured(entry: PrintedNumber, difference: float, method: str) -> str:
 
 
 def _trivial(rows: Sequence[Row]) -> str:
-    """Return in words that the majority-class baseline does as well as a table's row, or ''."""
+    """Return a note that the majority-class baseline is as good as a table's row, or ''."""
     try:
         classes = load_card(rows[0].summary.run.spec.dataset.name).expect.classes
     except InputError:

@@ -1,7 +1,8 @@
-"""What a paper leaves open, settled otherwise: the same numbers and sentences judged again.
+"""Other interpretations of a paper: the same numbers and claims, judged again.
 
-A reading of a paper's file names the specs that were run with it in place of the main ones. What it
-changes is judged by the same rules beside the reading that counts, and counts nowhere.
+An interpretation in a paper's file names the specs that were run instead of the main ones. The
+numbers and claims that it changes are judged by the same rules, shown next to the counted
+interpretation, and never counted.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ddr_cli.papers.schema import Artefact, Claim, Paper, PrintedNumber, Reading
 
 @dataclass(frozen=True)
 class ReadingResult:
-    """What one reading makes of the numbers and sentences that it changes, main result first."""
+    """An interpretation's results for the numbers and claims that it changes, main one first."""
 
     reading: Reading
     numbers: tuple[tuple[Artefact, NumberResult, NumberResult], ...]
@@ -30,7 +31,7 @@ def judge_readings(
     numbers: Sequence[tuple[Artefact, Sequence[NumberResult]]],
     claims: Sequence[ClaimResult],
 ) -> tuple[ReadingResult, ...]:
-    """Return a result for each reading some of whose runs are there."""
+    """Return a result for each interpretation with at least one existing run."""
     found = []
     for reading in paper.readings:
         if not set(reading.specs.values()) & set(summaries):
@@ -65,7 +66,7 @@ def _number(entry: PrintedNumber, reading: Reading, artefact: Artefact) -> Print
 
 
 def _claim(claim: Claim, reading: Reading, paper: Paper) -> Claim | None:
-    """Return a claim as a reading has it, None if that changes nothing."""
+    """Return a claim under an interpretation, None if it is unchanged."""
     parts = []
     changed = False
     for part in claim.parts:

@@ -1,4 +1,4 @@
-"""The page of a report, as one HTML file that needs no other."""
+"""The page of a report, as a single HTML file."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def render_page(
 ) -> str:
     """Return the HTML of a report, with the figure of each run by its name.
 
-    `suites` are the folders next to the page that hold a suite's own pages.
+    `suites` are the folders next to the page that contain the pages of suites.
     """
     return (
         page_environment("ddr_cli.papers")

@@ -1,4 +1,4 @@
-"""What a predicate sees of a part of a claim: its rows through one view, and their differences."""
+"""The view of a predicate on a sub-claim: its rows in one view, and their differences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Series = list[tuple[float, Row]]
 
 
 class Estimate(NamedTuple):
-    """A mean and the interval of level 95 % that it has over `n` splits; nan where it has none."""
+    """A mean and its 95 % interval over `n` splits; nan if it has none."""
 
     mean: float
     low: float = np.nan
@@ -38,7 +38,7 @@ class Estimate(NamedTuple):
     def p(self, *, above: float = -np.inf, below: float = np.inf) -> float:
         """Return one minus the level of the widest interval above and below the given bounds.
 
-        It is 1 where the mean itself is not, and nan where there is no interval.
+        It is 1 if the mean itself is outside, and nan if there is no interval.
         """
         # Of a rate at the edge of 0 to 100 % one end is cut off; the other gives the width.
         half = max(self.mean - self.low, self.high - self.mean)
@@ -51,17 +51,17 @@ class Estimate(NamedTuple):
         return min(1.0, 2 * t_above(ratio, self.n - 1))
 
     def within(self, text: str, *, above: float = -np.inf, below: float = np.inf) -> Outcome:
-        """Return whether the mean lies within the bounds, which belong to what is asked."""
+        """Return whether the mean lies within the bounds, ends included."""
         holds = above - EXACT <= self.mean <= below + EXACT
         return Outcome(holds, text, self.p(above=above, below=below))
 
 
 @dataclass(frozen=True)
 class PartView:
-    """A part of a claim through one view: its rows, and what a comparison of two of them shows.
+    """A sub-claim in one view: its rows, and the comparison of two of them.
 
-    `select` is the part's row or, along a parameter, its series; `than` is what it is compared
-    with. What has no answer in our results raises an `UnansweredError`.
+    `select` is the row of the sub-claim or, along a parameter, its series; `than` is the row that
+    it is compared with. If our results have no answer, it raises an `UnansweredError`.
     """
 
     rows: Lookup
@@ -71,7 +71,7 @@ class PartView:
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether lower values of the part's metric are better."""
+        """Whether lower values of the sub-claim's metric are better."""
         return lower_is_better(self.rows.metric)
 
     def row(self) -> Row:
@@ -79,11 +79,11 @@ class PartView:
         return self.rows.row(self.select)
 
     def pair(self) -> tuple[Row, Row]:
-        """Return the part's row and the one that it is compared with."""
+        """Return the sub-claim's row and the row that it is compared with."""
         return self.row(), self.rows.row(self.than)
 
     def series(self, low: float | None = None, high: float | None = None) -> Series:
-        """Return the part's rows along its parameter, from `low` to `high`, both included."""
+        """Return the sub-claim's rows along its parameter, from `low` to `high`, both included."""
         return [
             (place, row)
             for place, row in self.rows.series(self.select, self.along)
@@ -91,9 +91,9 @@ class PartView:
         ]
 
     def common(self, low: float | None, high: float | None) -> list[tuple[float, Row, Row]]:
-        """Return the grid values of the series that the other one has too, and both rows.
+        """Return the grid values that both series have, and the two rows of each.
 
-        Where the other one has no such parameter it is the same everywhere.
+        If the other method has no such parameter, its row is the same everywhere.
         """
         ours, than = self.series(low, high), self.than
         try:
@@ -116,15 +116,15 @@ class PartView:
         return place, places[place]
 
     def gain(self, *pairs: tuple[Row, Row]) -> tuple[Estimate, str]:
-        """Return how far the first rows are ahead of the second on average, and the words."""
+        """Return how much better the first rows are on average, and its description."""
         if self.lower_is_better:
             pairs = tuple((second, first) for first, second in pairs)
         return self.difference(*pairs)
 
     def difference(self, *pairs: tuple[Row, Row]) -> tuple[Estimate, str]:
-        """Return the mean of first - second, several pairs averaged, and the words.
+        """Return the mean of first - second, averaged over several pairs, and its description.
 
-        Only over re-splits it has an interval, and must have one.
+        Over re-splits, and only there, it must have an interval.
         """
         try:
             if self.rows.view == "own":
@@ -143,7 +143,7 @@ class PartView:
         )
 
     def level(self, row: Row) -> tuple[Estimate, str]:
-        """Return a row's mean, over re-splits with its interval, and the words for that."""
+        """Return a row's mean, over re-splits with its interval, and its description."""
         if self.rows.view == "own":
             return Estimate(float(row["mean"])), ""
         if np.isnan(row["mean_low"]):
@@ -155,13 +155,13 @@ class PartView:
         )
 
     def estimate(self, values: NDArray[np.float64]) -> Estimate:
-        """Return the mean of values that share nothing, such as times, with its t-interval."""
+        """Return the mean of independent values, such as times, with its t-interval."""
         n, mean = len(values), float(values.mean())
         half = t_quantile((1 + MEAN_LEVEL) / 2, n - 1) * float(values.std(ddof=1) / np.sqrt(n))
         return Estimate(mean, mean - half, mean + half, n)
 
     def show(self, value: float) -> str:
-        """Return a value of the part's metric as text."""
+        """Return a value of the sub-claim's metric as text."""
         return number(value, self.rows.metric)
 
     def points(self, difference: float, *, unit: bool = True) -> str:

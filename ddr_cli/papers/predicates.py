@@ -1,9 +1,8 @@
-"""The predicates that a part of a claim may use, each with its test over our rows.
+"""The predicates that a sub-claim may use, each with its test on our rows.
 
-Thresholds come from the glossary, one for all papers; grid values and levels come from the paper's
-sentence. A test says whether the means meet the predicate, gives the numbers in words, and the
-p-value of the intervals: one minus the level of the widest interval that lies wholly where the
-predicate asks.
+Thresholds come from the glossary, one for all papers; grid values and levels come from the claim
+itself. A test returns whether the means meet the predicate, the numbers in words, and the p-value
+of the intervals: one minus the level of the widest interval that meets the predicate throughout.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Predicate(Frozen):
-    """Something that a part of a claim says of our results; called, it tests one view of the part.
+    """A statement about our results; a call tests it for one view of the sub-claim.
 
-    A subclass says whether it needs a parameter's grid, and whether it compares two rows.
+    A subclass states whether it needs a parameter's grid, and whether it compares two rows.
     """
 
     needs_grid: ClassVar[bool] = False
@@ -123,7 +122,7 @@ class NotBehind(_Comparison):
 
 
 class RelativeGain(_Comparison):
-    """The value is below the one it is compared with by at least this fraction of that one."""
+    """The value is lower than the other one by at least this fraction of the other one."""
 
     name: Literal["relative_gain"]
     at_least: Annotated[float, Gt(0)]
@@ -311,11 +310,11 @@ class RisesTowards(_OnGrid):
 
 
 class AheadAlong(_Range):
-    """From `low` to `high` the series is ahead of the one it is compared with.
+    """From `low` to `high` the series is better than the one it is compared with.
 
-    It is ahead, in the metric's direction, at every grid value that both have, and by at least
-    `at_least` on average. The other one may also be a single row without the parameter, which then
-    counts everywhere.
+    It is better, in the metric's direction, at every grid value that both have, and by at least
+    `at_least` on average. The other one may also be a single row without the parameter, which is
+    then used everywhere.
     """
 
     name: Literal["ahead_along"]

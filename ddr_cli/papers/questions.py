@@ -1,4 +1,4 @@
-"""What a question to our own results is made of: the rows that it means, and what it gives."""
+"""Questions about our results: the rows that a question selects, and its answer."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pydantic import Field
 from ddr_cli.core.validation import Frozen
 
 EXACT = 1e-9
-"""A difference of 1.00 points is not above one point for a rounding error."""
+"""A tolerance for rounding, so that a difference of 1.00 points is not above one point."""
 
 
 class UnansweredError(Exception):
-    """Our results have no answer yet; the message says why, for the table."""
+    """Our results have no answer yet; the message gives the reason, for the table."""
 
     verdict: Literal["not run", "not applicable"] = "not run"
 
 
 class NotApplicableError(UnansweredError):
-    """The question makes no sense through this view, whatever is run."""
+    """The question has no meaning in this view, whatever is run."""
 
     verdict = "not applicable"
 
@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
 
 
 class Near(Frozen):
-    """A place on a grid: the value closest to `near`, by ratio where all are positive."""
+    """A grid value: the value closest to `near`, by ratio if all are positive."""
 
     near: float
 
@@ -46,9 +46,9 @@ class Near(Frozen):
 class MethodSelector(Frozen):
     """A method of a run: a reducer in one of its settings.
 
-    `spec` is one of the artefact's, by default the first. `label` is that of the reducer's item in
-    the spec, which is easier than its parameters where several items of one reducer stand there.
-    `params` holds dotted parameters (``reducer.beta``) with their values.
+    `spec` is one of the artefact's, by default the first. `label` is the label of the reducer's
+    item in the spec; it is simpler than the parameters if the spec has several items of one
+    reducer. `params` holds dotted parameters (``reducer.beta``) with their values.
     """
 
     spec: str | None = None
@@ -58,10 +58,10 @@ class MethodSelector(Frozen):
 
 
 class Selector(MethodSelector):
-    """Which row, or which series of rows, of a run's summary is meant.
+    """The row, or the series of rows, that is selected from a run's summary.
 
-    `classifier` is the name of a classifier or of a measure. Of several rows `pick` "only" accepts
-    none; "best" takes the best mean, which is what a table of best cases over a tuning grid prints.
+    `classifier` is the name of a classifier or of a measure. If several rows match, `pick` "only"
+    is an error; "best" takes the best mean, as a table of best cases over a tuning grid does.
     """
 
     classifier: str
@@ -69,12 +69,12 @@ class Selector(MethodSelector):
 
 
 class Swap(Frozen):
-    """Rows that answer in place of others.
+    """Rows that replace others.
 
-    `specs` names for each spec the one to look at instead, itself where that holds both. It changes
-    the rows of `reducers`, of all if there are none, whose parameters become those named there,
-    whose labels get `suffix` (None: are dropped), and whose evaluators' parameters become `params`.
-    The rows of other reducers are looked up in `rivals`, where that names the spec.
+    `specs` maps each spec to the one that replaces it, or to itself if it holds both. It changes
+    the rows of `reducers` (of all, if empty): their parameters become those stated there, their
+    labels get `suffix` (None: are dropped), and the parameters of their evaluators become `params`.
+    The rows of other reducers are read from `rivals`, if it names the spec.
     """
 
     specs: Annotated[dict[str, str], MinLen(1)]
@@ -84,7 +84,7 @@ class Swap(Frozen):
     rivals: dict[str, str] = Field(default_factory=dict)
 
     def applied(self, selector: Selector, default: str) -> Selector | None:
-        """Return what a selector means under this reading, None if it is not changed."""
+        """Return the selector under this interpretation, None if it is unchanged."""
         spec = selector.spec or default
         if self.reducers and selector.reducer not in self.reducers:
             rival = self.rivals.get(spec)

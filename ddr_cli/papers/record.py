@@ -1,4 +1,4 @@
-"""The record of verdicts kept next to the results, which a later report is compared with."""
+"""The record of verdicts next to the results, with which later reports are compared."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ RECORD = "verdicts.json"
 
 Kind = Literal["numbers", "claims", "parts"]
 Record = dict[str, dict[Kind, dict[str, dict[View, Verdict | ClaimVerdict]]]]
-"""By paper, by kind (marks are among the numbers), by id: the verdict through each view."""
+"""By paper, by kind (ratings are among the numbers), by id: the verdict in each view."""
 
 _FILE = TypeAdapter(Record)
 
 
 def _rank(verdict: str) -> int:
-    """Return how good news a verdict is; what the paper never printed can't lose."""
+    """Return the rank of a verdict, bad to good; what the paper never printed can't be lost."""
     return 0 if verdict == "not run" else {"differs": 1, "near": 2}.get(kind_of(verdict), 3)
 
 
@@ -74,10 +74,10 @@ def record_text(record: Record) -> str:
 
 
 def regressions(recorded: Record, now: Record, paper: str | None = None) -> list[str]:
-    """Return in words the verdicts that were lost since the record, of one paper or of all.
+    """Return the verdicts that were lost since the record, in words, for one paper or for all.
 
-    A paper whose results no longer exist is "not run" now; a number or claim that its file no
-    longer holds is left out.
+    A paper whose results no longer exist is "not run" now; a number or claim that is no longer in
+    its file is ignored.
     """
     current = dict(_flat(now))
     found = []

@@ -1,4 +1,4 @@
-"""Write the whole report, which is derived from journals."""
+"""Writes the whole report, which is computed from the journals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FORMS = {
 
 @dataclass
 class ReportOutcome:
-    """What a report found and wrote: verdicts, and those lost since the record (if there is one).
+    """The verdicts and files of a report, and the verdicts lost since the record (if there is one).
 
     `page` is None if it was not written.
     """
@@ -48,12 +48,12 @@ class ReportOutcome:
 
     @cached_property
     def own(self) -> tuple[OwnRun, ...]:
-        """The runs of no paper, compared when they are asked for."""
+        """The runs without a paper, compared on demand."""
         return tuple(own_run(summary) for summary in self.assessment.others)
 
 
 def check_report(results: Path, *, paper: str | None = None) -> ReportOutcome:
-    """Evaluate a results folder and compare with the recorded verdicts, writing nothing."""
+    """Judge a results folder and compare it with the recorded verdicts; nothing is written."""
     assessment = assess(results, paper)
     recorded = read_record(results)
     lost = regressions(recorded, verdict_record(assessment), paper)
@@ -66,14 +66,14 @@ def write_report(
     """Write the report on a results folder into its subfolder ``report/``.
 
     Every run's ``summary.csv`` and figure, the tables of every artefact and of the claims
-    (``report/tables``), the papers' figures (``report/figures``), one page
-    (``report/index.html``), a Markdown page per paper (``report/ccdr.md``), the counts of verdicts
-    per paper (``report/verdict_counts.md``, of all papers only), and ``verdicts.json``, which the
-    next `check_report` compares with. The last is left as it is if a run can't be read; all else
-    is written without that run. All of it comes from the journals and manifests alone; the same
-    ones give the same bytes.
+    (``report/tables``), the papers' figures (``report/figures``), one page (``report/index.html``),
+    a Markdown page per paper (``report/ccdr.md``), the counts of verdicts per paper
+    (``report/verdict_counts.md``, of all papers only), and ``verdicts.json``, which the next
+    `check_report` compares with. If a run can't be read, the record is not changed, and everything
+    else is written without that run. Everything comes from the journals and manifests alone; the
+    same ones give identical files.
 
-    Of one `paper` alone, the page holds nothing else. The formats ``csv``, ``markdown`` and
+    With one `paper`, the page contains only this paper. The formats ``csv``, ``markdown`` and
     ``latex`` write only the tables in that form, ``html`` only the page with its figures.
     """
     outcome = check_report(results, paper=paper)
@@ -154,7 +154,7 @@ def _write_table(stem: Path, data: pd.DataFrame, shown: pd.DataFrame, format: Fo
 
 
 def _copy_figures(folder: Path, result: PaperResult, item: ArtefactResult) -> Iterator[Path]:
-    """Put the figures of an artefact's runs among the report's, under the artefact's name."""
+    """Copy the figures of an artefact's runs to the report, under the artefact's name."""
     for summary in item.own:
         run = f"_{summary.run.name}" if len(item.artefact.specs) > 1 else ""
         for ending in (".svg", ".png"):

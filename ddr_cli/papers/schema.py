@@ -1,9 +1,9 @@
-"""What a paper's file and the glossary hold: references, artefacts, printed numbers and claims.
+"""The content of a paper's file and of the glossary: references, artefacts, numbers and claims.
 
-Nothing here is computed from results. A printed number or mark names the row of our own results
-that answers it by a selector. A claim is a sentence of the paper; its parts are predicates over
-such rows. Values are in the metric's own unit: an error rate of 0.09 is 9 %. ``glossary.yaml`` says
-what a word such as "much" means in numbers, for all papers alike.
+Nothing here is computed from results. A printed number or rating names, by a selector, the row of
+our own results that it is compared with. A claim quotes the paper; its sub-claims are predicates on
+such rows. Values are in the metric's own unit: an error rate of 0.09 is 9 %. ``glossary.yaml``
+defines words such as "much" as thresholds, the same for all papers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OneLine = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
 
 
 class _Rule(Frozen):
-    """What a rule means, when it was fixed, and what it `was` before."""
+    """The meaning of a rule, the time at which it was fixed, and what it `was` before."""
 
     means: OneLine
     fixed: datetime
@@ -39,7 +39,7 @@ class _Rule(Frozen):
 
 
 class NumberRule(_Rule):
-    """How near a close number is; `trivial` is how far above one class is no merit."""
+    """The tolerance of a close number; `trivial` is a negligible margin over the majority class."""
 
     rate_band: Annotated[float, Gt(0)]
     dimension_band: Annotated[float, Gt(0)]
@@ -54,7 +54,7 @@ class Term(_Rule):
 
 
 class Glossary(Frozen):
-    """The words of all papers; `seen` is when the first result of a spec was seen."""
+    """The words of all papers; `seen` has the time at which the first result of a spec was seen."""
 
     numbers: NumberRule
     terms: dict[str, Term]
@@ -72,7 +72,7 @@ def glossary() -> Glossary:
 
 
 class Quantity(Frozen):
-    """A number as the paper prints it: ``9.65 %`` in a file has value 0.0965."""
+    """A number as printed in the paper: ``9.65 %`` in a file has value 0.0965."""
 
     value: float
     text: str
@@ -102,9 +102,9 @@ class Quantity(Frozen):
 
 
 class Calibration(Frozen):
-    """That a result was looked at to choose a reading, so that it proves nothing about it.
+    """That a result was used to choose an interpretation, so that it is no evidence for it.
 
-    `views` are those in which it was: "own" leaves the re-splits counted.
+    `views` are the views in which it was used: with "own", the re-splits still count.
     """
 
     why: str
@@ -112,18 +112,18 @@ class Calibration(Frozen):
 
 
 class Reason(Frozen):
-    """Why ours differs, as a statement that `shown_by` tests: a spec, a test or a card."""
+    """The reason why ours differs, a statement that `shown_by` tests: a spec, a test or a card."""
 
     text: OneLine
     shown_by: str
 
 
 class _Answered(Frozen):
-    """What every entry may say of itself: what it rests on, and whether it counts.
+    """What every entry may state: its basis, and whether it counts.
 
-    `reading` names another reading of the paper than the main one, and `same_as` an entry
-    (``table1.none-knn``) that is the same printed number or rests on the same row of ours: both are
-    shown and not counted.
+    `reading` names another interpretation of the paper than the main one, and `same_as` an entry
+    (``table1.none-knn``) that is the same printed number or uses the same row of ours: both are
+    shown but not counted.
     """
 
     reading: str | None = None
@@ -133,17 +133,18 @@ class _Answered(Frozen):
     remark: str | None = None
 
     def is_counted(self, view: str) -> bool:
-        """Tell whether the verdict through a view counts."""
+        """Return whether the verdict in a view counts."""
         calibrated = self.calibration is not None and self.calibration.views in (view, "both")
         return not (self.reading or self.same_as or calibrated)
 
 
 class PrintedNumber(_Answered):
-    """One number that the paper prints, or one of ours in a place where it prints none.
+    """One number that the paper prints, or one of ours where the paper prints none.
 
-    `row` and `column` are its place in a printed table, `where` says so for a reader. Without a
-    `value` the verdict is "not testable". `seconds` is the printed training time. Machines differ,
-    so only ratios compare: `seconds_than` is the id of the number whose time divides this one.
+    `row` and `column` are its place in a printed table; `where` describes the place for readers.
+    Without a `value` the verdict is "not testable". `seconds` is the printed training time.
+    Machines differ, so only ratios are compared: `seconds_than` is the id of the number whose time
+    divides this one.
     """
 
     id: str
@@ -167,14 +168,15 @@ class PrintedNumber(_Answered):
 
 
 Kept = Literal["both", "separable", "multimodal", "neither"]
-"""What an embedding keeps: classes apart, the sub-classes of a merged class apart, or both."""
+"""What an embedding preserves: separate classes, separate sub-classes of a merged class, or
+both."""
 
 
 class TableMark(_Answered):
-    """One mark of a table of marks, in the row of a method and the column of a data set.
+    """One rating in a table of ratings, in the row of a method and the column of a data set.
 
-    `printed` is what the paper says that the embedding keeps; None where it says nothing. The run
-    must have measured the method with every measure of the thresholds.
+    `printed` has the properties that the embedding preserves according to the paper; None if it
+    gives no rating. The run must have measured the method with every measure of the thresholds.
     """
 
     row: Annotated[str, MinLen(1)]
@@ -190,11 +192,11 @@ class TableMark(_Answered):
 
 
 class Thresholds(Frozen):
-    """From which median over the repeats on an embedding has a property, for every method alike.
+    """Thresholds for the properties of an embedding, on medians over repeats, for every method.
 
-    Separable is from a leave-one-out accuracy, as a share of that in the original space;
-    multimodality is kept from a silhouette of the hidden sub-classes, or a leave-one-out accuracy
-    on them.
+    Separability is the leave-one-out accuracy as a fraction of that in the original space;
+    multimodality is preserved if the hidden sub-classes have at least this silhouette, or this
+    leave-one-out accuracy.
     """
 
     separability: Annotated[float, Gt(0), Le(1)]
@@ -206,14 +208,14 @@ class Thresholds(Frozen):
 
 
 class Reading(Swap):
-    """Another way to settle what the paper leaves open, and the runs that took it."""
+    """Another interpretation of the paper, and its runs."""
 
     name: str
     what: str
 
 
 class Choice(Frozen):
-    """What the paper leaves open here, and if that was settled before a result was seen."""
+    """An interpretation of the paper, and whether it was chosen before a result was seen."""
 
     when: Literal["before", "after"]
     what: str
@@ -223,10 +225,10 @@ class Artefact(Frozen):
     """One table or figure of the paper, made of the results of `specs`, the main one first.
 
     Its `id` is as in the ``paper:`` entry of a spec, such as ``fig2``; `where` is its name in the
-    paper. A table all of whose numbers have a row and a column is shown as the paper's matrix; a
-    table of marks always is. One of the kind "readings" holds runs that the paper has not.
-    `splits` is over how many splits the paper took its means, None where it does not say.
-    `resplits` says which runs answer over re-splits where the main ones have none.
+    paper. A table whose numbers all have a row and a column is shown like the paper's; a table of
+    ratings always is. The kind "readings" contains runs that the paper does not have. `splits` is
+    the number of splits over which the paper takes its means, None if it is not stated. `resplits`
+    states which runs are used over re-splits if the main ones have none.
     """
 
     id: str
@@ -260,7 +262,7 @@ class Artefact(Frozen):
 
     @property
     def entries(self) -> tuple[PrintedNumber | TableMark, ...]:
-        """Everything that the paper prints here."""
+        """All numbers and ratings that the paper prints here."""
         return (*self.printed, *self.marks)
 
 
@@ -271,19 +273,19 @@ def _places(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Said(_Answered):
-    """What a sentence and each of its parts have: a name, and the artefact whose runs answer it."""
+    """Common fields of a claim and its sub-claims: a name, and the artefact whose runs are used."""
 
     id: str
     artefact: str
 
 
 class Part(_Said):
-    """One of the things that a sentence says, as a predicate over our results.
+    """One statement of a claim, as a predicate on our results.
 
-    `select` is the row it speaks of or, for predicates along a grid, the series that the swept
-    parameter `along` orders; `than` is what it is compared with. Its predicate is written as a
-    `term` of the glossary, with the places and values that the sentence prints; a threshold of its
-    own needs `why` it is not the glossary's. `written` is when it got its present form.
+    `select` is its row or, for predicates along a grid, the series over the swept parameter
+    `along`; `than` is the row that it is compared with. Its predicate is a `term` of the glossary,
+    with the grid values and levels that the claim prints; a threshold of its own needs a reason
+    `why` it is not the glossary's. `written` is the time at which it got its present form.
     """
 
     what: str
@@ -323,11 +325,11 @@ class Part(_Said):
 
     @property
     def selectors(self) -> tuple[Selector, ...]:
-        """Its row, and the one that it is compared with, if there is one."""
+        """Its row, and the row that it is compared with, if there is one."""
         return (self.select,) if self.than is None else (self.select, self.than)
 
     def is_about(self, entry: PrintedNumber) -> bool:
-        """Tell whether its row is the one that a printed number of the same run asks for."""
+        """Return whether its row is the one that a printed number of the same run selects."""
         at = getattr(self.predicate, "at", None)
         if self.along and at is None:
             return False
@@ -338,7 +340,7 @@ class Part(_Said):
 
     @property
     def fixed(self) -> datetime:
-        """When its threshold got its present value."""
+        """The time at which its threshold got its present value."""
         return max(self.written, glossary().terms[self.term].fixed)
 
 
@@ -346,10 +348,10 @@ _SHARED = ("artefact", "metric", "along", "predicate", "select", "than", "writte
 
 
 class Claim(_Said):
-    """A sentence of the paper, which holds when all its counted parts do.
+    """A claim of the paper, which holds if all its counted sub-claims hold.
 
-    Its parts have its `artefact`, and what else of `_SHARED` stands with it, unless they say
-    otherwise. `sentence` is in quotes where it is the paper's own.
+    Its sub-claims inherit its `artefact` and the other fields in `_SHARED`, unless they state their
+    own. `sentence` is in quotes if it is the paper's own.
     """
 
     sentence: OneLine
@@ -383,10 +385,10 @@ class Reference(Frozen):
 
 
 class Paper(Frozen):
-    """A paper: what it asks, how we read its protocol, its artefacts and claims.
+    """A paper: its question, our interpretation of its protocol, its artefacts and claims.
 
-    Its `name` is that of the file and as in the ``paper:`` entry of a spec, `short` that in
-    headings, `method` the reducer that it proposes.
+    Its `name` is the name of the file and is used in the ``paper:`` entry of a spec; `short` is
+    used in headings; `method` is the reducer that it proposes.
     """
 
     name: str
@@ -440,7 +442,7 @@ class Paper(Frozen):
         return [part for claim in self.claims for part in claim.parts]
 
     def _entries(self) -> list[tuple[str, PrintedNumber | TableMark, Artefact]]:
-        """Return everything printed with its name and its artefact."""
+        """Return all printed numbers and ratings with their names and artefacts."""
         named = [(artefact, entry) for artefact in self.artefacts for entry in artefact.entries]
         return [(f"{artefact.id}.{entry.id}", entry, artefact) for artefact, entry in named]
 
@@ -455,14 +457,14 @@ def paper_names() -> list[str]:
 
 
 def papers_naming(run: str) -> list[str]:
-    """Return the names of the papers whose files have a run's name; reading them all takes time."""
+    """Return the names of the papers whose files contain a run's name; this reads all files."""
     files = paper_files().items()
     return [name for name, path in files if run in path.read_text(encoding="utf-8")]
 
 
 @cache
 def load_paper(name: str) -> Paper:
-    """Return the paper called `name`; an `InputError` names what is wrong with it, and where."""
+    """Return the paper called `name`; an `InputError` states an error in its file, and where."""
     files = paper_files()
     if name not in files:
         raise InputError(

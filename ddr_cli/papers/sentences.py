@@ -1,4 +1,4 @@
-"""The results on a paper, and what differs from it, as sentences and as counts."""
+"""The results on a paper, and its differences from ours, as sentences and as counts."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _WHERE: tuple[tuple[View, str], ...]
 _WHERE = (("own", "in the paper's own setting"), ("resplits", "over re-splits"))
 _MISSED = ("differs (higher)", "differs (lower)", "differs", "uninformative")
 JUDGED = ("reproduced", "close", *_MISSED)
-"""The verdicts that say how ours stands to a printed number."""
+"""The verdicts that compare our number with a printed one."""
 
 
 def _tallies(result: PaperResult) -> Iterator[tuple[str, Counter[str], Counter[str], int, int]]:
-    """Yield for each view its words, both counts of verdicts, and how many of each are judged."""
+    """Yield for each view its name, both counts of verdicts, and how many of each are judged."""
     for view, where in _WHERE:
         numbers, claims = result.counts(view), result.claim_counts(view)
         judged = sum(numbers[name] for name in JUDGED)
@@ -81,9 +81,9 @@ def _counted_verdict(n: int, verdict: str) -> str:
 
 
 def shares(result: PaperResult, view: View) -> list[dict[str, Any]]:
-    """Return the parts of a bar: what agrees, what is near or open, what differs, and the rest.
+    """Return the parts of a bar: agreeing, close or undecided, differing, and other verdicts.
 
-    Each has its kind, the count of its verdicts, and these in words.
+    Each part has its kind, its number of verdicts, and a description of these.
     """
     rest = result.counts(view) + result.claim_counts(view)
     del rest[ALONE]
@@ -117,7 +117,7 @@ def _noun(result: PaperResult) -> str:
 
 
 class Difference(NamedTuple):
-    """Something that differs from the paper or between the two views: sentences and the reason."""
+    """A difference from the paper or between the two views: sentences and the reason."""
 
     title: str
     sentences: Sequence[str]
@@ -125,7 +125,7 @@ class Difference(NamedTuple):
 
 
 def differences(result: PaperResult) -> list[Difference]:
-    """Return what differs, entries of one artefact with the same reason together."""
+    """Return the differences; entries of one artefact with the same reason are joined."""
     found = []
     for item in result.artefacts:
         by_reason = defaultdict(list)
@@ -146,7 +146,7 @@ def differences(result: PaperResult) -> list[Difference]:
 
 
 def _missed_parts(result: ClaimResult) -> Iterator[str]:
-    """Yield the parts that do not hold, where a sentence has several."""
+    """Yield the sub-claims that do not hold, if a claim has several."""
     if len(result.parts) > 1:
         for part in result.parts:
             verdicts = {part.own.verdict, part.resplits.verdict}
@@ -159,7 +159,7 @@ def _reason(entry: Claim | PrintedNumber | TableMark) -> str:
 
 
 def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
-    """Return the sentences on one printed number or mark, empty if all agrees."""
+    """Return the sentences on one printed number or rating, empty if everything agrees."""
     own, over = each.own.verdict, each.resplits.verdict
     one = len(shown_views(item.judged)) == 1
     split = own in JUDGED and over in JUDGED and own != over
@@ -176,7 +176,7 @@ def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
 
 
 def both_verdicts(result: ClaimResult | PartResult) -> str:
-    """Return both verdicts on a claim or a part in words, with their numbers."""
+    """Return both verdicts on a claim or a sub-claim in words, with their numbers."""
     own, over = result.own, result.resplits
     decided = [each for each in (own, over) if each.verdict in DECIDED]
     if len(decided) < 2:

@@ -1,4 +1,4 @@
-"""Tables of what the papers print: as data (CSV), for a reader, in the paper's rows and columns."""
+"""Tables of printed numbers: as data (CSV), for readers, and in the paper's rows and columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ddr_cli.papers.schema import Artefact, Kept
 
 
 def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
-    """Return the printed numbers of an artefact beside ours, in full precision."""
+    """Return the printed numbers of an artefact next to ours, with full precision."""
     records = []
     times = time_ratios(results)
     for result in results:
@@ -55,7 +55,7 @@ def _verdict_data(
 
 
 def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.DataFrame:
-    """Return the same for a reader: printed, ours with its spread and n, verdict."""
+    """Return the same for readers: printed, ours with its standard deviation and n, verdict."""
     records = []
     views = cells.shown_views(results)
     times = time_ratios(results)
@@ -77,7 +77,7 @@ def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.Data
 
 
 def mark_data(results: Sequence[MarkResult]) -> pd.DataFrame:
-    """Return marks beside ours, with the medians in full precision."""
+    """Return ratings next to ours, with the medians in full precision."""
     records = []
     for result in results:
         places = ("row", "column", "reading", "printed")
@@ -94,7 +94,7 @@ def mark_data(results: Sequence[MarkResult]) -> pd.DataFrame:
 # -- the paper's own form -------------------------------------------------------------------------
 
 _Cells = Mapping[str, tuple[str, str]]
-"""By column a text, and the verdict that belongs to it, if one does."""
+"""For each column a text, and the verdict that belongs to it, if there is one."""
 
 
 class MatrixRow(NamedTuple):
@@ -112,7 +112,7 @@ class Matrix(NamedTuple):
     rows: Sequence[MatrixRow]
 
     def frame(self) -> pd.DataFrame:
-        """Return the same as a table of texts, verdicts on lines of their own."""
+        """Return the same as a table of texts, with verdicts on separate lines."""
         found = []
         for name, lines, remarks in self.rows:
             for place, (line, own) in enumerate(lines):
@@ -129,7 +129,7 @@ class Matrix(NamedTuple):
 def matrix_of(result: ArtefactResult) -> Matrix | None:
     """Return an artefact's table in the paper's form, None if it has none.
 
-    It has one if every printed number has a place in a table of several columns.
+    It has one if every printed number has a place in a table with several columns.
     """
     judged: Sequence[NumberResult | MarkResult] = result.marks or result.numbers
     columns = list(dict.fromkeys(str(each.entry.column) for each in judged))
@@ -151,7 +151,7 @@ def matrix_of(result: ArtefactResult) -> Matrix | None:
 
 
 def _remarks(own: Mapping[str, Any], views: Sequence[tuple[View, str]]) -> list[str]:
-    """Return notes, claims and reasons, each once, with the columns that it is about."""
+    """Return notes, claims and reasons, each once, with the columns that they are about."""
     about: dict[str, list[str]] = {}
     general: list[str] = []
     for column, each in own.items():

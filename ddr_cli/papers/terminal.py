@@ -26,14 +26,14 @@ _COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "untold": "di
 
 
 def count_tables(assessment: Assessment) -> Iterable[Table]:
-    """Yield how often each verdict was given: in the paper's own setting / over re-splits."""
+    """Yield the counts of verdicts: in the paper's own setting / over re-splits."""
     for counts in assessment.counts():
         title = f"{str(counts.index.name).capitalize()}: the paper's setting / re-splits"
         yield Table(counts.T.reset_index(names=""), title)
 
 
 def paper_tables(result: PaperResult) -> Iterable[Table]:
-    """Yield the verdicts on what a paper prints and on its claims, where there are results."""
+    """Yield the verdicts on a paper's printed numbers and claims, if there are results."""
     what = result.paper.short
     rows: list[tuple[Any, ...]] = []
     for item in result.artefacts:

@@ -198,9 +198,9 @@ class CCDR(GraphReducer, Embedding):
         """Embed stratified subsamples, extend each to all samples by Eq. 20, align and average.
 
         Two such embeddings of the same samples differ by a rotation, since eigenvectors of close
-        eigenvalues mix. It is found by orthogonal Procrustes on what every subsample places: the
-        class centres, which alone would leave it undetermined when there are fewer of them than
-        dimensions, together with all n samples.
+        eigenvalues mix. It is found by orthogonal Procrustes on the class centres and all n
+        samples, which every subsample embeds; the class centres alone would not determine it if
+        there are fewer of them than dimensions.
         """
         n, size = len(code), self.subsample
         share = size / n if isinstance(size, int) else size
@@ -239,7 +239,7 @@ class CCDR(GraphReducer, Embedding):
         self.neighbor_recall_ = min(member.neighbor_recall_ for member in self.members_)
 
     def _mean_rotated(self, parts: list[Floats]) -> Floats:
-        """Return the mean of what the subsamples place, each turned to the first's coordinates."""
+        """Return the mean of the subsamples' embeddings, each rotated to match the first."""
         turned = [part @ turn for part, turn in zip(parts, self.rotations_, strict=True)]
         return np.asarray(np.mean(turned, axis=0))
 

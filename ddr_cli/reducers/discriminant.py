@@ -1,9 +1,8 @@
-"""What the discriminants share: LDA, NMMP, LFDA, MFA and the last two's kernel forms.
+"""What the discriminants share: LDA, NMMP, LFDA, MFA and the kernel forms of the latter two.
 
 A direction in a kernel's feature space is a combination of the training samples, so a linear method
-applied to the coordinates of kernel PCA, all of them, is the method's kernel form: inner products,
-hence distances, neighbours, scatter matrices and the ridge ``|w|^2``, are those of the feature
-space.
+applied to all coordinates of kernel PCA is the method's kernel form: inner products, and hence
+distances, neighbours, scatter matrices and the ridge ``|w|^2``, are those of the feature space.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class Discriminant(Reducer):
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         """Return n_components directions as columns, in the coordinates Z of the samples.
 
-        Neighbours are searched among `points`: those given, or again Z in a feature space.
+        Neighbours are searched among `points`: the given samples or, in a feature space, Z.
         """
 
 
@@ -112,10 +111,11 @@ class KernelDiscriminant(Discriminant):
         return np.asarray(K @ self.dual_components_.T).astype(points.dtype)
 
     def _kernel_pca(self, points: Any) -> tuple[Floats, Floats]:
-        """Return the images' coordinates, and the basis as combinations of the landmarks'.
+        """Return the images' coordinates, and the basis as combinations of the landmarks' images.
 
-        The landmarks are all samples, unless `n_landmarks` says how many; the others' images are
-        then projected on the span of theirs, which is Nyström's approximation of the kernel.
+        The landmarks are all samples, unless `n_landmarks` is set; the images of the others are
+        then projected on the span of the landmarks' images, which is Nyström's approximation of the
+        kernel.
         """
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
             raise ValueError(
@@ -175,10 +175,10 @@ class KernelDiscriminant(Discriminant):
 
 
 def _independent_images(K: Floats, rounding: float) -> tuple[Floats, Floats] | None:
-    """Return what `_kernel_pca` does in other axes, or None unless K has rank n - 1 for certain.
+    """Return the result of `_kernel_pca` in other axes, or None unless K surely has rank n - 1.
 
-    A factor of all rows but the last, whose image is minus the sum of the others, is had at a tenth
-    of the cost of the eigenvectors.
+    A factor of all rows except the last, whose image is minus the sum of the others, costs a tenth
+    of the eigenvectors.
     """
     if rounding > _REGULAR * float(np.diagonal(K).max()):
         return None
@@ -206,9 +206,9 @@ class MeansDiscriminant(LinearDiscriminant):
 
 
 def requested_components(model: Any, rank: int, n_features: int | None = None) -> int:
-    """Return `n_components` of a method of the class means; for None all there are up to `rank`.
+    """Return `n_components` for a method of the class means; for None, at most `rank`.
 
-    A method in a feature space has no `n_features` by which it is limited.
+    A method in a feature space is not limited by `n_features`.
     """
     n_classes = len(model.classes_)
     most = n_classes - 1 if n_features is None else min(n_features, n_classes - 1)
@@ -226,11 +226,11 @@ def requested_components(model: Any, rank: int, n_features: int | None = None) -
 
 
 def unit_within(W: Floats, Z: Floats, code: Codes, reg: float = 0.0) -> Floats:
-    """Return the directions times one factor: the within-class variance along the first is 1.
+    """Return the directions times a factor that makes the first's within-class variance 1.
 
     The scale of an embedding then depends neither on the number of samples nor on weights of pairs.
-    `reg` times the mean variance of an axis is added, as to the scatter that is inverted: without
-    it the classes of few samples coincide. So is rounding of the total variance.
+    `reg` times the mean variance of an axis is added, as for the inverted scatter: otherwise
+    classes with few samples would coincide. The rounding of the total variance is added as well.
     """
     means = np.zeros((code.max() + 1, Z.shape[1]))
     np.add.at(means, code, Z)
@@ -241,9 +241,9 @@ def unit_within(W: Floats, Z: Floats, code: Codes, reg: float = 0.0) -> Floats:
 
 
 def above_rounding(within: Floats, between: Floats) -> Floats:
-    """Return the within-class scatter, 0 in coordinates where it is but rounding of the total.
+    """Return the within-class scatter, 0 in coordinates where it is rounding of the total.
 
-    Of each coordinate's own total: that of another may be in far larger units.
+    Each coordinate is compared with its own total, because others may have far larger units.
     """
     diagonal = np.diagonal(within)
     rounding = len(within) * np.finfo(np.float64).eps * (diagonal + np.abs(np.diagonal(between)))
@@ -252,7 +252,7 @@ def above_rounding(within: Floats, between: Floats) -> Floats:
 
 
 def usable_scatter(within: Floats, between: Floats) -> Floats:
-    """Return the within-class scatter, in coordinates where it is but rounding as that rounding.
+    """Return the within-class scatter, replaced by the rounding of the total where it is smaller.
 
     A feature that is constant in every class then has a finite ratio, larger than all others.
     """
@@ -271,11 +271,10 @@ def discriminant_directions(
     r"""Solve :math:`S_b w = \lambda (S_w + \rho I) w` for the `m` largest ratios.
 
     The coordinates are ordered by decreasing variance of the data, and the ridge :math:`\rho` is
-    `reg` times the mean eigenvalue of `within`. Returned are the ratios, descending, and
-    directions with :math:`w^T (S_w + \rho I) w = 1`. Without a ridge a singular :math:`S_w` leaves
-    the ratio without a maximum: it is then maximised on as many principal components as are usable,
-    with a warning. To `factorize` is faster, where the ridge makes all components usable, and
-    rounds differently.
+    `reg` times the mean eigenvalue of `within`. It returns the ratios, descending, and directions
+    with :math:`w^T (S_w + \rho I) w = 1`. Without a ridge, the ratio has no maximum if :math:`S_w`
+    is singular: it is then maximised on as many principal components as are usable, with a warning.
+    `factorize` is faster if the ridge makes all components usable, and rounds differently.
     """
     r = len(within)
     ridged = usable_scatter(within, between)

@@ -301,9 +301,10 @@ class _Target:
 
 
 def _standard(Z: Floats) -> tuple[Floats, Floats]:
-    """Return the columns in units of their root mean square, and these.
+    """Return the columns in units of their root mean square, and these units.
 
-    The equations don't change, but no coordinate's unit then decides what counts as singular.
+    The equations don't change, but the unit of a coordinate then does not affect what counts as
+    singular.
     """
     length = np.sqrt(np.mean(Z**2, axis=0))
     return Z / length, length

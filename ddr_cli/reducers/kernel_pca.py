@@ -41,7 +41,7 @@ Kernel = (
 
 
 def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats) -> Floats:
-    """Return the embedding of a centred kernel after scikit-learn's search lost ties of it."""
+    """Return the embedding of a centred kernel when scikit-learn misses tied eigenvalues."""
     values, vectors = eigenpairs(K, model.n_components)
     model.X_fit_, model.eigenvalues_, model.eigenvectors_ = points, values, vectors
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

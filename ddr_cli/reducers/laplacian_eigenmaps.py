@@ -147,7 +147,7 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
         return self
 
     def _connected(self, W: CsrArray, points: Any) -> CsrArray:
-        """Return the graph with its parts connected."""
+        """Return the graph with its components connected."""
         significant = W.copy()
         if W.nnz:
             significant.data[significant.data < _NEGLIGIBLE * significant.data.mean()] = 0

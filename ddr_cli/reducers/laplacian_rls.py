@@ -186,7 +186,7 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
     def _fit_outputs(
         self, points: Any, labelled: Labelled, Y: Floats, neighbors: Neighbors | None
     ) -> None:
-        """Fit one function to each column of `Y`, the outputs wanted at the labelled samples."""
+        """Fit one function to each column of `Y`, the target values at the labelled samples."""
         W, _ = self._affinity(points, neighbors)
         offset = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
         few_features = points.shape[1] <= points.shape[0]
@@ -242,7 +242,8 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
     ) -> tuple[Floats, Floats]:
         r"""Solve :math:`(x^T x + \alpha I + \mu X^T L X) a = x^T y`, x the labelled samples.
 
-        The intercept takes the mean out of the labelled samples; the graph doesn't feel it.
+        The intercept removes the mean of the labelled samples; the graph penalty does not depend on
+        it.
         """
         X = X.astype(np.float64)
         x = X[labelled]
@@ -267,9 +268,9 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
         return coef, mean @ coef
 
     def _dual(self, K: Floats, labelled: Labelled, Y: Floats, W: CsrArray) -> Floats:
-        r"""Solve :math:`(J K + \alpha I + \mu L K) a = J y`, J the selection of labelled samples.
+        r"""Solve :math:`(J K + \alpha I + \mu L K) a = J y`, where J selects the labelled samples.
 
-        With an intercept J also takes out their mean.
+        With an intercept, J also removes their mean.
         """
         L: Any = laplacian(W)
         system: Floats = self.mu_ * (L @ K)
@@ -370,14 +371,14 @@ def _smoothness(X: Any, W: CsrArray) -> Floats:
 
 
 def _variance(X: Any) -> float:
-    """Return the total variance, 0 where it is rounding of the mean."""
+    """Return the total variance, 0 if it is rounding of the mean."""
     mean, variance = feature_moments(X)
     total = float(variance.sum())
     return total if total > (_ROUNDING * _EPS) ** 2 * float(mean @ mean) else 0.0
 
 
 def _variance_of_images(K: Floats) -> float:
-    """Return the images' mean squared distance from their mean, 0 where it is rounding."""
+    """Return the images' mean squared distance from their mean, 0 if it is rounding."""
     lengths = np.diagonal(K)
     variance = float(lengths.mean() - K.mean())
     return variance if variance > _ROUNDING * _EPS * float(np.abs(lengths).max()) else 0.0

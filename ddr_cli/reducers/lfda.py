@@ -259,8 +259,8 @@ def local_scatter(X: Floats, code: Codes, k: int) -> tuple[Floats, Floats]:
         \tilde A^{(b)}_{ij} = A_{ij} (1/n - 1/n_c)
 
     where both samples are of class c, and 0 and 1/n where they are not of one class. All pairs with
-    weight 1/n make up the total scatter, the pairs of class c their share :math:`n_c / n` of the
-    class's own scatter, so no pair of two classes is ever visited.
+    weight 1/n make up the total scatter, the pairs of class c their fraction :math:`n_c / n` of the
+    class's own scatter, so pairs of different classes need not be visited.
     """
     n = len(X)
     centred = X - X.mean(axis=0)

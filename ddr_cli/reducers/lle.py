@@ -145,7 +145,7 @@ class LLE(SklearnEmbedding):
         return self
 
     def _enough_neighbors(self, points: Floats) -> int:
-        """Return the smallest number of neighbours that leaves one group."""
+        """Return the smallest number of neighbours that gives a single group."""
         k, most = self.n_neighbors, len(points) - 1
         known = kneighbors(points, k)
         groups = closed_groups(known)
@@ -180,7 +180,7 @@ class LLE(SklearnEmbedding):
 
 
 def _distinct(points: Floats) -> tuple[Floats, Codes]:
-    """Return the distinct rows, by first occurrence, and each row's place among them."""
+    """Return the distinct rows, in order of first occurrence, and each row's index in them."""
     _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)

@@ -35,9 +35,9 @@ class LMNN(MetricLearner):
 
     with :math:`d_M(x, z) = (x - z)^T M (x - z)`, where :math:`j \to i` runs over the target
     neighbours of i: the `n_neighbors` nearest samples of its class before any learning. This is
-    convex. Euclidean distances after `transform` are those of M. With fewer dimensions than M has
-    rank they are not those of the optimum of that rank, which is not a convex problem; the paper
-    keeps all.
+    convex. Euclidean distances after `transform` are those of M. With fewer dimensions than the
+    rank of M, the result is not the optimum of that rank, which is not a convex problem; the paper
+    keeps all dimensions.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class LMNN(MetricLearner):
         Target neighbours of each sample, fewer than the samples of the smallest class. Default: the
         paper's.
     push_weight : float, default=0.5
-        The weight :math:`\mu` of the impostors, between 0 and 1. At 0.5 both sums weigh alike.
-        Default: the paper's.
+        The weight :math:`\mu` of the impostors, between 0 and 1. At 0.5 both sums have the same
+        weight. Default: the paper's.
     tol : float, default=1e-4
         The iterations stop when `duality_gap_` is at most this fraction of the objective at the
         start, which is the best multiple of the inverse of the target neighbours' scatter. Default:

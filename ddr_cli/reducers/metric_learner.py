@@ -1,4 +1,4 @@
-"""What LMNN, MCML and NCA share: the span, its units, and the map that a metric's factor is."""
+"""Common code of LMNN, MCML and NCA: the span, its units, and the map for a metric's factor."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
 
 
 class OrderedReducer(LinearReducer):
-    """A linear reducer whose iterations see the samples in one order, however they are given."""
+    """A linear reducer whose iterations use a canonical order of the samples."""
 
     _needs_labels = True
 
     def _ordered_span(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes, Span, float]:
-        """Return samples in canonical order, their classes numbered along it, their span and unit.
+        """Return samples in canonical order, their classes numbered in it, their span and unit.
 
         In that unit the variances of the coordinates add up to 1.
         """
@@ -39,7 +39,7 @@ class OrderedReducer(LinearReducer):
 class MetricLearner(OrderedReducer):
     """A linear reducer that learns a full metric M and keeps some directions of the mapped samples.
 
-    With M = F F', the map is F; any rotation of it has the distances of M.
+    With M = F F', the map is F; rotations of it give the same distances.
     """
 
     n_components: Annotated[int, Ge(1)] | Literal["full"] = 2

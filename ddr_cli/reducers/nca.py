@@ -190,6 +190,6 @@ class NCA(OrderedReducer):
 
 
 def _of_unit_variance(A: Floats, X: Floats) -> Floats:
-    """Return the map times a number, such that X has a variance of 1 per dimension on average."""
+    """Return a multiple of the map for which X has a mean variance of 1 per dimension."""
     mapped = X @ A.T
     return np.asarray(A * np.sqrt(mapped.size / np.sum(mapped**2)))

@@ -1,4 +1,4 @@
-"""Labels of which some may be unknown: classes of any type, or numbers."""
+"""Labels, some of which may be unknown: classes of any type, or numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Unlabelled = Literal[-1, "nan"]
 
 
 def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Return labels, objects that are numbers as these; refuse missing, mixed, continuous ones."""
+    """Return labels, with numeric objects as numbers; reject missing, mixed, continuous ones."""
     missing = [i for i, label in enumerate(y) if label is None] if y.dtype == object else []
     if missing:
         raise ValueError(
@@ -71,7 +71,7 @@ def points_and_values(
 ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_]]:
     """Return checked samples, their labels as numbers, and which of them are labelled.
 
-    `accepted` says what `X` may be, as for scikit-learn's ``check_array``.
+    `accepted` states the allowed kinds of `X`, as for scikit-learn's ``check_array``.
     """
     of_labels = {
         "ensure_2d": False,

@@ -1,4 +1,4 @@
-"""What the estimators share: what they take, and how a projection or an embedding is kept."""
+"""Common code of the estimators: their input, and the storage of a projection or embedding."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SEEDS = 2**30  # PaCMAP adds row numbers to a seed, in 32 bits
 
 
 class Estimator(BaseEstimator):
-    """An estimator; a subclass states in class attributes what it takes."""
+    """An estimator; a subclass states its input in class attributes."""
 
     classes_: NDArray[Any]
 
@@ -44,14 +44,14 @@ class Estimator(BaseEstimator):
 
     @property
     def _accepted(self) -> dict[str, Any]:
-        """What X may be, for scikit-learn's ``validate_data``."""
+        """The allowed input, for scikit-learn's ``validate_data``."""
         sparse = "csr" if self._takes_sparse and not self._pairwise else False
         return {"accept_sparse": sparse, "dtype": [np.float64, np.float32]}
 
     def _points(self, X: ArrayLike, y: Any = None, *, reset: bool = False) -> Any:
-        """Return checked samples: those to fit (`reset`), or new ones for a fitted estimator.
+        """Return checked samples: for a fit (`reset`), or new ones for a fitted estimator.
 
-        Labels `y` that `fit` does not use are refused if they are not the labels of `X`.
+        Labels `y` that `fit` does not use are rejected if they do not match `X`.
         """
         if reset:
             check_parameters(self)
@@ -63,7 +63,7 @@ class Estimator(BaseEstimator):
         return validate_data(self, X, reset=False, **self._accepted)
 
     def _points_and_labels(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-        """Return checked samples to fit, and their labels as they are."""
+        """Return checked samples for a fit, and their unchanged labels."""
         check_parameters(self)
         points, labels = validate_data(self, X, y, ensure_min_samples=2, **self._accepted)
         self._check_magnitude(points)
@@ -79,9 +79,10 @@ class Estimator(BaseEstimator):
             )
 
     def _points_and_classes(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes]:
-        """Return checked samples to fit, and for each the index of its class in `classes_`.
+        """Return checked samples for a fit, and for each the index of its class in `classes_`.
 
-        Every distinct label is a class, -1 too: these methods have no use for unlabelled samples.
+        Every distinct label is a class, including -1, because these methods do not use unlabelled
+        samples.
         """
         points, labels = self._points_and_labels(X, y)
         self.classes_, code = np.unique(plain_labels(labels), return_inverse=True)
@@ -105,7 +106,7 @@ class Estimator(BaseEstimator):
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, ABC):
     """A transformer, whose `_fitted` attribute has n_components rows.
 
-    The docstrings of `fit` and `transform` hold for all reducers, which do not repeat them.
+    The docstrings of `fit` and `transform` apply to all reducers, which do not repeat them.
     """
 
     n_components: Any
@@ -163,7 +164,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, ABC)
     def _check_rank(
         self, rank: int, points: Any, *, reason: str = "all features are constant"
     ) -> None:
-        """Refuse samples that span fewer dimensions than requested; `reason` explains rank 0."""
+        """Reject samples that span fewer dimensions than requested; `reason` explains rank 0."""
         if rank == 0:
             raise ValueError(f"{type(self).__name__}: {reason}, so no direction can be found.")
         if self.n_components not in ("full", None) and self.n_components > rank:
@@ -255,7 +256,7 @@ def drawn_landmarks(
 
 
 def as_seed(random_state: int | np.random.RandomState | None) -> int:
-    """Return a seed that every library takes: a small integer as it is, else a drawn one."""
+    """Return a seed for libraries: a small integer unchanged, otherwise a drawn one."""
     if isinstance(random_state, int | np.integer) and 0 <= random_state < _SEEDS:
         return int(random_state)
     return int(check_random_state(random_state).randint(_SEEDS))
@@ -302,7 +303,7 @@ class Embedding(Reducer):
             )
 
     def _check_extension(self, most: int) -> None:
-        """Refuse more dimensions than the graph's eigenvectors can be extended in."""
+        """Reject more dimensions than the graph's eigenvectors can be extended to."""
         if self.n_components > most:
             raise ValueError(
                 f"n_components={self.n_components}, but the graph has at most {most} dimensions "

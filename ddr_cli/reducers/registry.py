@@ -42,7 +42,7 @@ def equal_ratios(first: float, last: float, n: int) -> tuple[float, ...]:
 
 
 class AuthorCheck(NamedTuple):
-    """What a method's authors have checked: who, when, what, and at which version."""
+    """A check by a method's authors: by whom, when, of what, and at which version."""
 
     by: str
     date: str

@@ -1,11 +1,11 @@
 r"""Kernel ridge regression of an embedding on its samples: the SSDE paper's "nonlinear regression".
 
-With the kernel :math:`\exp(-\|x - x'\|^2 / \epsilon)` and a ridge :math:`\rho`. Both are chosen for
+The kernel is :math:`\exp(-\|x - x'\|^2 / \epsilon)`, with a ridge :math:`\rho`. Both are chosen for
 each column of the embedding by its leave-one-out error on the training set, so the map of a column
-does not depend on n_components. With the eigenvectors of the kernel matrix K the residual of a
-sample that is left out is :math:`[(K + \rho I)^{-1} y]_i / [(K + \rho I)^{-1}]_{ii}` for all
-:math:`\rho` at the cost of a product each. There is one eigendecomposition per bandwidth: time
-grows with the cube of the number of samples.
+does not depend on n_components. With the eigenvectors of the kernel matrix K, the residual of a
+left-out sample is :math:`[(K + \rho I)^{-1} y]_i / [(K + \rho I)^{-1}]_{ii}`, at the cost of one
+product for each :math:`\rho`. There is one eigendecomposition per bandwidth: time grows with the
+cube of the number of samples.
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ class MappedEmbedding(Embedding):
         return kept
 
     def _keep(self, embedding: Floats, points: NDArray[Any]) -> None:
-        """Store the embedding; the map is fitted on first use, as it may take longer than that."""
+        """Store the embedding; the map is fitted on first use, because its fit may take longer."""
         self.embedding_ = embedding.astype(points.dtype)
         # The training samples until there is a map, which holds them.
         self._map: list[NDArray[Any] | RegressionMap] = [points.copy()]
 
     def _widened(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Return the first `n_components` along the last axis, zero where there are fewer."""
+        """Return the first `n_components` along the last axis, padded with zeros."""
         m = self.n_components
         missing = max(0, m - columns.shape[-1])
         padding = [(0, 0)] * (columns.ndim - 1) + [(0, missing)]

@@ -131,10 +131,10 @@ class SupervisedLLE(MappedEmbedding):
 
 
 def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> Codes:
-    """Return the `k` nearest other samples of each, nearest first, under distances raised by class.
+    """Return the `k` nearest other samples of each, with raised distances between classes.
 
-    Those between classes are raised by `alpha` times the largest distance. Of equally near samples
-    the one with the smaller index comes first.
+    Distances between classes are raised by `alpha` times the largest distance. Ties go to the
+    sample with the smaller index.
     """
     n = len(points)
     rows = max(1, _ROWS // n)
@@ -151,7 +151,7 @@ def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> C
 
 
 def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> sp.csr_array[Any, Any]:
-    """Return the weights W, row i those by which the neighbours make up sample i."""
+    """Return the weights W; row i has the weights that reconstruct sample i from its neighbours."""
     n, k = neighbors.shape
     weights = np.empty((n, k))
     for i, near in enumerate(neighbors):

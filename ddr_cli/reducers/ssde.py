@@ -74,14 +74,14 @@ class SSDE(MappedEmbedding):
     well as the precision in few dimensions, and the paper states no bound. Avoid it on classes of
     many samples, because of the cost.
 
-    The problem separates exactly. The trace is the sum of the classes' own inertia, each held by
-    the class's own constraints, and of the centres' inertia
-    :math:`\sum_{a<b} n_a n_b \|\bar y_a - \bar y_b\|^2 / n`, in which every distance counts: the
-    class means times :math:`\sqrt s` meet all bounds with equality. The problem does not determine
-    how the parts are rotated relative to each other; among all solutions, K is the one in which
-    they are orthogonal, the most symmetric one (an interior-point method tends to it). So the
-    eigenvectors of K are those of the centres' part, equal within each class and at most one fewer
-    than the classes, and those of each class, zero outside of it.
+    The problem separates exactly. The trace is the sum of the classes' own inertia, each limited by
+    the class's own constraints, and of the centres' inertia :math:`\sum_{a<b} n_a n_b \|\bar y_a -
+    \bar y_b\|^2 / n`, in which every distance counts: the class means times :math:`\sqrt s` meet
+    all bounds with equality. The problem does not determine how the parts are rotated relative to
+    each other; among all solutions, K is the one in which they are orthogonal, the most symmetric
+    one (an interior-point method tends to it). So the eigenvectors of K are those of the centres'
+    part, equal within each class and at most one fewer than the classes, and those of each class,
+    zero outside of it.
 
     A class whose graph has several components is connected as for `ddr_cli.reducers.SDE`. Columns
     beyond the rank of K are zero.

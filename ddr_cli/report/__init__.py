@@ -1,6 +1,6 @@
-"""Tables, figures, one page and the terminal's view of results, from journals alone.
+"""Tables, figures, a page and terminal output of results, from journals alone.
 
-The names are imported when they are asked for, so that the command line stays quick.
+The names are imported on demand, so that the command line starts quickly.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ddr_cli.core.lazy import lazy_names
 
 
 class Format(StrEnum):
-    """What a report writes beside the record of verdicts."""
+    """The files that a report writes in addition to the record of verdicts."""
 
     csv = "csv"
     markdown = "markdown"

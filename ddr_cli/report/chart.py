@@ -1,6 +1,6 @@
-"""A run's figure for the page: the same drawing, short, with ids of its own and colours to restyle.
+"""A run's figure for the page: the same drawing, shorter, with its own ids and variable colours.
 
-Matplotlib repeats a style at every point, writes six decimals and wraps everything in groups. Here
+Matplotlib repeats a style at every point, writes six decimals and puts everything in groups. Here
 styles become attributes, which the page's style sheet overrides in a dark scheme.
 """
 
@@ -44,7 +44,7 @@ _GREY, _PALE = 0.12, 0.9
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure's drawing as the inside of an ``svg``, its size in points, and its words."""
+    """A figure's drawing as the content of an ``svg``, its size in points, and its description."""
 
     name: str
     title: str
@@ -55,7 +55,7 @@ class Chart:
 
 
 def page_chart(place: int, svg: str) -> Chart:
-    """Return a figure for the page, where it is the one at a place."""
+    """Return a figure for the page, with ids that are unique at its place."""
     root = ElementTree.fromstring(svg)
     *_, width, height = (float(each) for each in root.attrib["viewBox"].split())
     writer = _Writer(f"c{place}", root, svg)
@@ -65,7 +65,7 @@ def page_chart(place: int, svg: str) -> Chart:
 
 
 def colour_rules(charts: Iterable[Chart]) -> list[tuple[str, str]]:
-    """Return the colours of drawings beside those that they have on a dark page."""
+    """Return the colours of drawings with their replacements on a dark page."""
     found = {colour for chart in charts for colour in _COLOUR.findall(chart.body)}
     return [
         (colour, "var(--paper)" if colour == _WHITE else on_dark(colour))
@@ -97,7 +97,7 @@ class _Writer:
         self.markers: dict[tuple[str, str], str] = {}
 
     def written(self, parent: ElementTree.Element) -> Iterator[str]:
-        """Yield what is inside an element."""
+        """Yield the content of an element."""
         parts: list[str] = []
         for each in parent:
             if each.get("id", "").startswith("matplotlib.axis"):
@@ -107,7 +107,7 @@ class _Writer:
         yield from _joined(parts)
 
     def _axis(self, axis: ElementTree.Element) -> Iterator[str]:
-        """Yield an axis: all lines of its grid as one, then the ticks, then their texts."""
+        """Yield an axis: its grid as one line, then the ticks, then their texts."""
         shapes = {id(each) for defs in axis.iter() if _tag(defs) == "defs" for each in defs}
         parts = [each for each in axis.iter() if len(each) == 0 and id(each) not in shapes]
         lines = [self._attributes(each) for each in parts if _tag(each) == "path"]
@@ -148,7 +148,7 @@ class _Writer:
         yield f"<{tag}{text}>{inside}</{tag}>" if inside else f"<{tag}{text}/>"
 
     def _points(self, uses: Iterable[ElementTree.Element]) -> Iterator[str]:
-        """Yield points without a title, those that look alike as one line of markers."""
+        """Yield points without a title, with equal markers merged into one line."""
         for look, same in itertools.groupby(uses, key=_look):
             at = " ".join(
                 f"{_rounded(use.attrib['x'], 1)},{_rounded(use.attrib['y'], 1)}" for use in same
@@ -201,7 +201,7 @@ def _is_untold_point(element: ElementTree.Element) -> bool:
 
 
 def _look(use: ElementTree.Element) -> tuple[str, str]:
-    """Return the shape of a point and its style."""
+    """Return the shape of a marker and its style."""
     link = next(value for name, value in use.attrib.items() if name.endswith("href"))
     return link[1:], use.get("style", "")
 
@@ -213,7 +213,7 @@ def _written(attributes: dict[str, str]) -> str:
 def _together(
     elements: Iterable[dict[str, str]], *own: str
 ) -> Iterator[tuple[dict[str, str], list[dict[str, str]]]]:
-    """Yield what neighbours share and what each has of its own."""
+    """Yield the properties that neighbours share, and the properties of each."""
 
     def shared(each: dict[str, str]) -> dict[str, str]:
         return {key: value for key, value in each.items() if key not in own}
@@ -223,7 +223,7 @@ def _together(
 
 
 def _joined(parts: Iterable[str]) -> Iterator[str]:
-    """Yield a drawing's parts, neighbours as one: lines of one look, what is of one series."""
+    """Yield a drawing's parts, with neighbours merged: lines of one look, parts of one series."""
     last = ""
     for part in filter(None, parts):
         together = _one_of(last, part)
@@ -235,7 +235,7 @@ def _joined(parts: Iterable[str]) -> Iterator[str]:
 
 
 def _one_of(first: str, second: str) -> str:
-    """Return two elements as one, nothing if they aren't of one look."""
+    """Return two elements merged into one, None if their looks differ."""
     start = _SERIES.match(first)
     if start and second.startswith(start[0]):
         return first[: -len("</g>")] + second[start.end() :]
@@ -260,7 +260,7 @@ def _is_clear(link: str) -> bool:
 
 
 def _image(link: str) -> str:
-    """Return a picture inside a drawing with a palette of its own, if that is smaller."""
+    """Return a picture inside a drawing with its own palette, if that is smaller."""
     with Image.open(io.BytesIO(b64decode(link.partition(",")[2]))) as picture:
         buffer = io.BytesIO()
         reduced = picture.convert("RGBA").quantize(_PALETTE, method=Image.Quantize.FASTOCTREE)

@@ -27,7 +27,7 @@ _ALPHA = 0.05
 
 
 class ShownComparison(Comparison):
-    """A comparison that a notebook shows as the tables of the report's page."""
+    """A comparison that a notebook displays like the tables of the report page."""
 
     def _repr_html_(self) -> str:
         shown = Markup("")
@@ -40,7 +40,7 @@ class ShownComparison(Comparison):
 def comparison_tables(found: Comparison) -> Iterator[Table]:
     """Yield the differences of each run, then the pairs and the scores across data sets.
 
-    Methods that saw the test set, unlabelled, and tuned methods have tables of their own.
+    Methods that used the unlabelled test set, and tuned methods, have separate tables.
     """
     for (run, track), rows in found.methods.groupby(["run", "track"], sort=False):
         yield _of_a_run(found, str(run), str(track), rows)
@@ -54,7 +54,7 @@ def comparison_tables(found: Comparison) -> Iterator[Table]:
 
 
 def comparison_json(found: Comparison) -> str:
-    """Return all of it as JSON; what is missing is null."""
+    """Return everything as JSON; missing values are null."""
     tables = {
         name: json.loads(getattr(found, name).to_json(orient="records", double_precision=12))
         for name in ("methods", "differences", "pairs", "scores")
@@ -109,7 +109,7 @@ def _difference_cells(row: Mapping[Any, Any], metric: str) -> dict[str, str]:
 def _notes_of_a_run(
     found: Comparison, differences: pd.DataFrame, track: str, rows: pd.DataFrame
 ) -> Iterator[str]:
-    """Yield what the differences of a run are to, and which interval and test they have."""
+    """Yield the reference of a run's differences, and their interval and test."""
     wanted = set(found.differences["against"])
     against = next(iter(differences["against"]), "")
     corrections = differences["interval"].dropna().unique()
@@ -139,7 +139,7 @@ def _notes_of_a_run(
 
 
 def _track_words(found: Comparison, track: str) -> str:
-    """Return which methods a table compares, where there are others or it could mislead."""
+    """Return a description of a table's methods, if there are others or it could be misread."""
     tracks = set(found.methods["track"])
     words, after = ["methods"], ""
     if _sees_test_set(track) or len(set(map(_sees_test_set, tracks))) > 1:
@@ -190,7 +190,7 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
 
 
 def _power_words(found: Comparison) -> Iterator[str]:
-    """Yield what p is, and whether there are too few data sets for it to be small."""
+    """Yield the definition of p, and a note if there are too few data sets for it to be small."""
     tested = found.pairs[found.pairs["test"] == SIGNED_RANKS]
     n, most = len(tested), tested["datasets"].max()
     yield (

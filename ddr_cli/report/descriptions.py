@@ -1,4 +1,4 @@
-"""What a name stands for, as text: a data set, a component of a spec or of a card, or a spec."""
+"""Descriptions of names: a data set, a component of a spec or of a card, or a spec."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ Kind = tuple[Iterable[str], Callable[[str], str]]
 
 
 def describe(name: str, *more: Kind) -> str:
-    """Return what a name or a path stands for; all of it, if it is the name of several things.
+    """Return the description of a name or a path; of all things if several have this name.
 
-    `more` are further names, each table with the function that describes one of them.
+    `more` has further names: each table comes with the function that describes its entries.
     """
     if name.startswith("openml:"):
         return _dataset(name)
@@ -142,7 +142,7 @@ def _split(kind: str) -> str:
 
 
 def _reader(registry: Registry, name: str) -> str:
-    """Describe a format or a generator: a function whose keywords are a card's options."""
+    """Describe a format or a generator: its keyword parameters are the options of a card."""
     function = registry.load(name)
     kind, key = registry.kind, "format" if registry is FORMATS else "generate"
     options = inspect.signature(function).parameters.values()

@@ -1,4 +1,4 @@
-"""A run as the paragraph of a paper's "Experiments" section, with the BibTeX of what it used."""
+"""A run as text for a paper's "Experiments" section, with BibTeX of the methods and data set."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _FIRST = re.compile(r"^ *\.\. \[1\] (.*?)(?=\n *\n|\n *\.\. \[|\Z)", re.MULTILIN
 def experiments(folder: Path) -> str:
     """Return sentences on a run's data, splits, methods, tuning, statistics and versions.
 
-    BibTeX entries of the methods and the data set follow. All of it is from the run's manifest, the
-    methods' references and the data set's card.
+    BibTeX entries of the methods and the data set follow. Everything comes from the run's manifest,
+    the methods' references and the data set's card.
     """
     run = load_run(folder)
     entries = dict(_entries(run))
@@ -132,7 +132,7 @@ def _software(run: Run) -> str:
 
 
 def _entries(run: Run) -> Iterator[tuple[str, str]]:
-    """Yield for each component and the data set its BibTeX entry, empty if it states no source."""
+    """Yield a BibTeX entry for each component and the data set, empty if it states no source."""
     spec = run.spec
     lists = {"reducers": spec.reducers, "classifiers": spec.classifiers, "measures": spec.measures}
     for section, items in lists.items():
@@ -177,7 +177,7 @@ def bibtex(reference: str) -> str:
 
 
 def _ascii(text: str) -> Sequence[str]:
-    """Return the words of a text without accents, one at least."""
+    """Return the words of a text without accents, at least one."""
     plain_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.findall(r"[A-Za-z]+", plain_text) or ["reference"]
 

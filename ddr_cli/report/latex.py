@@ -1,4 +1,4 @@
-"""A table in LaTeX, for pdflatex with the package booktabs alone."""
+"""A table in LaTeX, for pdflatex with only the package booktabs."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _NARROWEST = 70.0
 
 
 def tabular(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[bool]) -> str:
-    """Return a tabular of these cells; columns that are not `left` have their points aligned.
+    """Return a tabular of these cells; in columns that are not `left`, decimal points are aligned.
 
-    It has the largest size of type at which it fits the text of the class article. If there is
-    none, the names in the first column have several lines.
+    It has the largest font size at which it fits the text width of the class article. If none fits,
+    the names in the first column are broken into several lines.
     """
     columns = list(zip(*rows, strict=True)) or [()] * len(head)
     widths = [max(map(_width, (name, *cells))) for name, cells in zip(head, columns, strict=True)]
@@ -76,7 +76,7 @@ def tabular(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[b
 
 
 def _in_lines(text: str, room: float) -> str:
-    """Return a cell, in several lines if it is wider than the room that it has."""
+    """Return a cell, broken into several lines if it is wider than the available width."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -92,7 +92,7 @@ def _escaped(text: str) -> str:
 
 
 def _aligned(cells: Sequence[str]) -> list[str]:
-    """Return the cells of a column with room for the digits that others have and they lack."""
+    """Return the cells of a column, padded where others have more digits."""
     found = [_SCORE.fullmatch(cell) for cell in cells]
     if not all(match or cell in ("", "–") for match, cell in zip(found, cells, strict=True)):
         return [*map(_escaped, cells)]
@@ -133,7 +133,7 @@ def _phantom(text: str) -> str:
 
 
 def _width(text: str) -> float:
-    """Return the width of a text in points in Computer Modern at 10 pt, about."""
+    """Return the approximate width of a text in points, in Computer Modern at 10 pt."""
     narrow, wide = "ijlfrtI.,:;'|!()[] ", "mwMW+-±<>="
     return sum(
         2.9 if c in narrow else 7.8 if c in wide else 6.9 if c.isupper() else 5.0 for c in text

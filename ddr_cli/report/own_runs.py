@@ -1,4 +1,4 @@
-"""A run that belongs to no paper, in words: its methods against each other, and what failed."""
+"""A run that belongs to no paper, in words: comparisons of its methods, and its failures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class OwnRun:
 
 
 def own_run(summary: Summary) -> OwnRun:
-    """Return what is said of a run beside its table and figure."""
+    """Return the notes on a run, next to its table and figure."""
     failures = _failures(summary.run)
     found: Comparison | InputError | None = None
     # Of two methods that were not both fitted with the test points, the first is asked for by name.
@@ -50,7 +50,7 @@ def own_run(summary: Summary) -> OwnRun:
 
 
 def _failures(run: Run) -> tuple[Table, ...]:
-    """Return a table of the reasons of failed trials, the most frequent first, if there are any."""
+    """Return a table of the reasons of failed trials, most frequent first, if there are any."""
     bad = run.trials[run.trials["status"] != OK]
     if bad.empty:
         return ()
@@ -69,7 +69,7 @@ def _failures(run: Run) -> tuple[Table, ...]:
 
 
 def own_run_tables(own: OwnRun) -> Iterable[Table]:
-    """Yield a run's table, its methods against its controls and each other, and what failed."""
+    """Yield a run's table, its methods compared with controls and each other, and failures."""
     yield run_table(own.summary)
     if (controls := control_table(own.summary)) is not None:
         yield controls
@@ -77,7 +77,7 @@ def own_run_tables(own: OwnRun) -> Iterable[Table]:
 
 
 def totals_table(summaries: Sequence[Summary]) -> Table:
-    """Return a row per run: how far it is, and its best setting among how many."""
+    """Return a row per run: its progress, its best setting, and the number of settings."""
     return Table(pd.DataFrame([_totals(each) for each in summaries]), "Other runs", left=("best",))
 
 

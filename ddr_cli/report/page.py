@@ -1,4 +1,4 @@
-"""What the pages of reports share: the templates, and what the manifests say of the runs."""
+"""Common code of the report pages: the templates, and facts from the runs' manifests."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ PAGE = "index.html"
 
 
 def slug(text: str) -> str:
-    """Return a text as part of an address."""
+    """Return a text as part of a URL."""
     return re.sub(r"\W+", "-", text).strip("-")
 
 
 def short(value: float) -> str:
-    """Return a number in three digits, as the page's script writes it."""
+    """Return a number with three digits, as the page's script writes it."""
     return "–" if math.isnan(value) else f"{float(f'{value:.3g}'):g}"
 
 
 def page_environment(*packages: str) -> Environment:
-    """Return the environment of these packages' templates and the report's; it escapes all."""
+    """Return the environment of these packages' templates and the report's; it escapes all text."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "ddr_cli.report")]),
         autoescape=True,
@@ -41,9 +41,9 @@ def page_environment(*packages: str) -> Environment:
 
 
 def about(summaries: Sequence[Summary]) -> dict[str, Any]:
-    """Return when the results of a page were made and by which code; the latest run's, if several.
+    """Return the date and the code version of a page's results; of the latest run, if several.
 
-    It is nothing that the clock or the working copy says: the same journals give the same page.
+    It does not depend on the clock or the working copy: the same journals give the same page.
     """
     runs = {summary.run.name: summary.run for summary in summaries}
     sessions = sorted(
@@ -65,7 +65,7 @@ def about(summaries: Sequence[Summary]) -> dict[str, Any]:
 
 
 def ran(summary: Summary) -> str:
-    """Return how far a run is, what it took and on which data."""
+    """Return a run's progress, cost and data."""
     manifest = summary.run.manifest
     parts = [summary.run.progress]
     seconds = sum(session.cpu_seconds for session in manifest.sessions)

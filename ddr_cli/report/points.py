@@ -1,4 +1,4 @@
-"""Points of embeddings for the page's linked scatter plots, small enough to stand inside it."""
+"""Samples of embeddings for the page's linked scatter plots, stored compactly in the page."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ddr_cli.report.chart import on_dark
 
 _GROUPS = 256
 _LEVELS = 4095
-"""The largest of the twelve bits that a coordinate gets: finer than a screen's pixels."""
+"""The largest value of the twelve bits of a coordinate, which are finer than a screen's pixels."""
 
 
 def page_points(summary: Summary) -> list[dict[str, Any]]:
-    """Return groups of planes that show the same points, for the page's script.
+    """Return groups of planes that show the same samples, for the page's script.
 
-    A group's ``groups`` are the names of classes or sub-classes with their colours, ``y`` a point's
-    place among them, ``test`` whether it is a test point; a plane's ``at`` packs two coordinates
-    into three bytes. What has another number of dimensions stays out.
+    In a group, ``groups`` has the names of classes or sub-classes with their colours, ``y`` a
+    sample's index among them, and ``test`` whether it is a test sample; ``at`` of a plane packs two
+    coordinates into three bytes. Embeddings with another number of dimensions are left out.
     """
     shared: dict[tuple[Any, ...], list[DrawnEmbedding]] = {}
     for each in drawn_embeddings(summary):

@@ -1,4 +1,4 @@
-"""The files of one run that are derived from its journal: its summary and its figures."""
+"""The files of a run that are derived from its journal: its summary and its figures."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _OWN = ("report", "tables", "figures")
 def write_run(summary: Summary, notes: Notes = NO_NOTES) -> list[Path]:
     """Derive ``summary.csv``, ``figure.svg`` and ``figure.png`` of a run, complete or partial.
 
-    Of a run with shuffled labels ``shuffled_labels.svg`` and ``.png``, too. The figure shows the
-    `notes` of papers on the run.
+    A run with shuffled labels also has ``shuffled_labels.svg`` and ``.png``. The figure shows the
+    papers' `notes` on the run.
     """
     folder = summary.run.folder
     svg, png = rendered(draw(summary, notes))
@@ -37,12 +37,12 @@ def write_run(summary: Summary, notes: Notes = NO_NOTES) -> list[Path]:
 
 
 def figure_of(summary: Summary, ending: str) -> Path:
-    """Return where a run's figure is."""
+    """Return the path of a run's figure."""
     return summary.run.folder / f"figure{ending}"
 
 
 def write_file(path: Path, content: str | bytes) -> Path:
-    """Write a file that is derived from journals, through no link."""
+    """Write a file that is derived from journals, but not through a link."""
     # A results folder that came from someone else may hold links to other places.
     for folder in (path.parent, *(each for each in path.parents if each.name in _OWN)):
         refuse_link(folder)

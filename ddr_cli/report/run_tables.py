@@ -1,4 +1,4 @@
-"""A run as a table: its methods against each other, and against its controls."""
+"""A run as a table, and its methods compared with its controls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.sweeps import TRAIN
 
 FAILED_MARK = "†"
-"""Stands at a mean in which a split counts on which the method failed."""
+"""Marks a mean that includes a split on which the method failed."""
 
 _MOST_ROWS = 40
 _MOST_FAILURES = 5
@@ -43,10 +43,10 @@ _MOST_PLACES = 8
 
 
 def run_table(summary: Summary) -> Table:
-    """Return a run's first metric as a table: settings down, families of splits across.
+    """Return a run's first metric as a table: a row per setting, a column per family of splits.
 
-    Classifiers are across too if that makes four columns at the most. Of more than 40 settings only
-    the best of each reducer and classifier is shown.
+    Classifiers have separate columns, too, if that gives at most four columns. If there are more
+    than 40 settings, only the best of each reducer and classifier is shown.
     """
     run = summary.run
     metric = run.spec.metrics[0]
@@ -77,7 +77,7 @@ def run_table(summary: Summary) -> Table:
 
 
 def _lost(summary: Summary, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each method that failed everywhere and has no score, nor a row."""
+    """Return a row for each method that failed on all splits and has no score."""
     run = summary.run
     there = set(zip(cells["reducer_label"], cells["classifier_label"], strict=True))
     across = set(cells["classifier_label"])
@@ -97,7 +97,7 @@ def _lost(summary: Summary, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _spread(cells: pd.DataFrame) -> list[str]:
-    """Return what stands after ±, if anything does."""
+    """Return a description of the number after ±, if there is one."""
     spread = cells[cells["sd"].notna()]
     if spread.empty:
         return []
@@ -137,7 +137,7 @@ def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
 def _all_of(
     cells: pd.DataFrame, metric: str, down: list[str], across: list[str]
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return a row per setting and a column per family, and which columns name the settings."""
+    """Return a row per setting and a column per family, and the columns that name the settings."""
     settings, columns = _tuples(cells, down), _tuples(cells, across)
     texts = {
         (setting, column): _cell(row, metric)
@@ -160,7 +160,7 @@ def _all_of(
 
 
 def _above(column: str, value: object) -> str:
-    """Return what stands above a column: ``k-NN``, ``5 labels``, ``train 20``."""
+    """Return the heading of a column: ``k-NN``, ``5 labels``, ``train 20``."""
     if value is None:
         return ""
     if column == LABELS:
@@ -171,7 +171,7 @@ def _above(column: str, value: object) -> str:
 def _bests(
     summary: Summary, cells: pd.DataFrame, metric: str, places: Sequence[str]
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the best setting of each method, and which columns are texts."""
+    """Return the best setting of each method, and which columns are text."""
     left = ("reducer", "classifier", *places, "split")
     rows = []
     keys = ["reducer_label", "classifier_label", *places, "split"]
@@ -191,7 +191,7 @@ def _bests(
 
 
 def _tuples(rows: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:
-    """Return rows as tuples with None where a piece has no such parameter."""
+    """Return rows as tuples, with None if a component has no such parameter."""
     return [
         tuple(None if pd.isna(value) else value for value in row)
         for row in rows[columns].itertuples(index=False, name=None)
@@ -214,7 +214,7 @@ def _cell(row: Mapping[str, Any], metric: str) -> str:
 
 
 def control_table(summary: Summary) -> Table | None:
-    """Return a run's methods against its controls, None if it has none."""
+    """Return a run's methods compared with its controls, None if it has none."""
     found = against_controls(summary)
     if found is None or not {"scaled", "seen"} & set(found.rows):
         return None

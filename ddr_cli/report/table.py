@@ -1,4 +1,4 @@
-"""One record for every table, and how a terminal, HTML, Markdown, LaTeX and CSV show it."""
+"""A single record type for all tables, with output for terminal, HTML, Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _FLOAT_FORMAT = "%.10g"
 class Table:
     """Rows and columns, with a title above them and notes below.
 
-    The cells of `frame` are texts, or numbers in a table that is only written as CSV. A terminal
-    also takes rich's `Text`, and HTML takes `Markup`. The first column and those in `left` are
-    aligned left, the others right. `total` is a last row below a line. In a terminal, a `narrow`
-    table has no lines between its columns, and no number in it is broken.
+    The cells of `frame` are texts, or numbers in a table that is only written as CSV. In a
+    terminal, cells may also be rich's `Text`, and in HTML they may be `Markup`. The first column
+    and those in `left` are aligned left, the others right. `total` is a last row below a line. In a
+    terminal, a `narrow` table has no lines between its columns, and its numbers are never broken.
     """
 
     frame: pd.DataFrame
@@ -40,9 +40,9 @@ class Table:
     narrow: bool = False
 
     def terminal(self, width: int) -> TerminalTable | str:
-        """Return the rows for a terminal; whoever prints them adds the title and the notes.
+        """Return the rows for a terminal; the caller adds the title and the notes.
 
-        If the terminal is too narrow for the columns, they are below each other.
+        If the terminal is too narrow for the columns, they are listed below each other.
         """
         from rich import box
         from rich.table import Table as TerminalTable
@@ -131,7 +131,8 @@ class Table:
         return title + table + "".join(f"\n{note}\n" for note in self.notes)
 
     def latex(self) -> str:
-        """Return a tabular (package booktabs), with the title and the notes as comments above."""
+        """Return a tabular (package booktabs), with the title and the notes as comments before
+        it."""
         names = [*map(str, self.frame.columns)]
         left = [place == 0 or name in self.left for place, name in enumerate(names)]
         words = (*([self.title] if self.title else []), *self.notes)
@@ -139,7 +140,7 @@ class Table:
         return "".join(f"% {line}\n" for line in words) + text
 
     def csv(self) -> str:
-        """Return the cells as CSV, numbers to ten digits; no text is a spreadsheet's formula."""
+        """Return the cells as CSV, numbers with ten digits; no text is a spreadsheet formula."""
         texts = self.frame.select_dtypes(exclude=["number", "bool"]).columns
         frame = self.frame.assign(**{name: self.frame[name].map(as_cell) for name in texts})
         frame.columns = frame.columns.map(as_cell)

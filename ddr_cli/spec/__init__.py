@@ -1,4 +1,4 @@
-"""Experiments as YAML: read with positions, checked against the estimators, made into trials."""
+"""Experiments as YAML: read with positions, checked against the estimators, expanded to trials."""
 
 from ddr_cli.spec.cells import Cell, SplitKey, expand
 from ddr_cli.spec.feasible import left_out

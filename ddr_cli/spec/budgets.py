@@ -1,4 +1,4 @@
-"""Two axes besides parameters: the number of labelled training samples, and of all of them."""
+"""Two axes other than parameters: the number of labelled training samples, and of all of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EXAMPLE = "such as [1, 2, 5, 10, all]"
 
 
 def read_labels(rule: Any) -> tuple[Budget, ...]:
-    """Return the budgets that a spec's ``labels:`` lists, each once."""
+    """Return the distinct budgets in a spec's ``labels:``."""
     if not isinstance(rule, list | tuple | dict):
         raise ValueError(f"labels is a list, {_EXAMPLE}, but is {value_text(rule)}")
     if not rule:
@@ -59,7 +59,7 @@ def read_labels(rule: Any) -> tuple[Budget, ...]:
 
 
 def check_budgets(budgets: Sequence[Budget], classes: Classes | None) -> Iterable[InitErrorDetails]:
-    """Yield a problem for every budget above the size of the smallest class in training."""
+    """Yield a problem for every budget larger than the smallest class of the training set."""
     if not classes:
         return
     smallest = min(classes, key=lambda name: classes[name])
@@ -73,7 +73,7 @@ def check_budgets(budgets: Sequence[Budget], classes: Classes | None) -> Iterabl
 
 
 def note_train_sizes(context: Context, kind: str, sizes: Sequence[Any]) -> list[tuple[int, str]]:
-    """Note the training sets of swept sizes; return what is wrong with sizes, by number."""
+    """Record the training sets of swept sizes; return the problems with sizes, by index."""
     if context.card is None:
         return []
     found: list[tuple[int, str]] = []

@@ -1,4 +1,4 @@
-"""A spec becomes its trials: every split with every setting of every reducer and evaluator."""
+"""Expands a spec to its trials: every split with every setting of every reducer and evaluator."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Cell(NamedTuple):
     """One trial of a spec.
 
     `labels` is the number of labelled training samples per class, None for all; `control` names the
-    control that the trial is, unless its reducer and evaluator show that; a trial with `tuning`
-    takes one of its candidates, of which `reducer` and `evaluator` are the first. `is_ceiling`
-    marks the strong classifier on all features.
+    control of the trial, unless its reducer and evaluator show it; a trial with `tuning` selects
+    one of its candidates, of which `reducer` and `evaluator` are the first. `is_ceiling` marks the
+    strong classifier on all features.
     """
 
     split: SplitKey
@@ -60,12 +60,12 @@ class Cell(NamedTuple):
 def expand(spec: Spec) -> list[Cell]:
     """Return every trial of a spec once, by split, number of labels, reducer and classifier.
 
-    Where the spec tunes, the tuned trial of a reducer and a classifier follows their default one;
-    controls with shuffled labels come last of a split.
+    If the spec tunes, the tuned trial of a reducer and a classifier follows their default one;
+    controls with shuffled labels come last in each split.
 
     The order is that of the spec; among the values of a sweep, the parameter that the spec names
-    last varies fastest. Equal settings (of two items that differ only in a swept parameter) are
-    one, under the label of the first. Values of n_components that a reducer can't offer are left
+    last varies fastest. Equal settings (of two items that differ only in a swept parameter) occur
+    once, with the label of the first. Values of n_components that a reducer cannot have are left
     out. Raises InputError if a reducer or classifier of the spec is not installed.
     """
     limits, tuned = limits_of(spec), spec.tune is not None
@@ -114,7 +114,7 @@ def _shuffled(
 
 
 def _splits(split: SplitSpec, sweep: Sweep) -> list[SplitKey]:
-    """Return the splits of a spec, the predefined one first, else by size of the training part."""
+    """Return the splits of a spec: the predefined one first, then by size of the training set."""
     predefined = SplitKey("predefined", 0, "predefined")
     if split.kind == "predefined":
         return [predefined]
@@ -129,7 +129,7 @@ def _splits(split: SplitSpec, sweep: Sweep) -> list[SplitKey]:
 def _settings(
     items: Sequence[Item], sweep: Sweep, limits: Limits, *, tuned: bool
 ) -> list[tuple[Item, Setting]]:
-    """Return every setting of these items that can be fitted, once, with its item."""
+    """Return every possible setting of these items once, with its item."""
     settings: dict[str, tuple[Item, Setting]] = {}
     for item in items:
         for params, mode in combinations(item, sweep, tuned=tuned):

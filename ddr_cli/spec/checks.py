@@ -1,4 +1,4 @@
-"""What keeps a whole spec from being run, as far as that is known before any data is loaded."""
+"""Problems that prevent a whole spec from running, as far as they are known without the data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Problems = Iterator[InitErrorDetails]
 
 
 def too_many_trials(spec: Spec) -> str:
-    """Say that a spec has more trials than there can be, if it has."""
+    """Yield a problem if a spec has more trials than allowed."""
     tuned = spec.tune is not None
     count = spec.split.drawn * len(spec.sweep.get(TRAIN, "1")) + spec.split.predefined
     count *= max(len(spec.labels), 1) * (1 + tuned)
@@ -42,7 +42,7 @@ def too_many_trials(spec: Spec) -> str:
 
 
 def problems_of(spec: Spec, context: Context) -> Problems:
-    """Yield all problems of a spec whose single values are right."""
+    """Yield all problems between values of a spec that are valid individually."""
     yield from _of_classifiers(spec)
     yield from _of_the_data_set(spec, context)
     yield from _of_labels(spec)
@@ -97,7 +97,7 @@ def _of_labels(spec: Spec) -> Problems:
 
 
 def _of_reducers(spec: Spec, context: Context) -> Problems:
-    """Yield widths that are never possible, and modes that a reducer does not have."""
+    """Yield impossible values of n_components, and modes that a reducer does not have."""
     tuned, limits = spec.tune is not None, known_limits(context, spec.preprocess)
     for i, item in enumerate(spec.reducers):
         try:

@@ -33,13 +33,13 @@ Params = dict[str, JsonValue]
 
 @dataclass
 class Context:
-    """What the validators of a document know beyond its values.
+    """Facts that the validators of a document know in addition to its values.
 
     `base` is the folder that a card's path is relative to, `swept` has the names of the swept
     parameters, `tuned` tells whether the spec tunes, and `budgets` whether it varies the number of
-    labels or of training samples. Validators add the data set's card, and the number of samples of
-    the smallest training set, in all and per class. If that size is swept, `most_train` is the
-    largest.
+    labels or of training samples. Validators add the card of the data set, and the number of
+    samples of the smallest training set, in total and per class. If that size is swept,
+    `most_train` is the largest.
     """
 
     base: Path | None = None
@@ -57,17 +57,17 @@ if TYPE_CHECKING:
     Info = ValidationInfo[Context]
 else:
     Info = ValidationInfo
-"""What a validator of a document is given: the values before its own, and the `Context`."""
+"""The input of a document's validator: the values before its own, and the `Context`."""
 
 
 class StrictFrozen(Frozen):
-    """A record that also takes no text for a number."""
+    """A record that also accepts no text as a number."""
 
     model_config = ConfigDict(strict=True)
 
 
 class Component(StrictFrozen):
-    """An item of one of a spec's lists: an estimator by its name, and all its parameters."""
+    """An item in a list of a spec: an estimator by its name, with all its parameters."""
 
     section: ClassVar[str]
     prefix: ClassVar[str]
@@ -82,7 +82,7 @@ class Component(StrictFrozen):
 
     @property
     def settable(self) -> list[str]:
-        """What ``--set`` and ``sweep`` may change: the parameters, and a reducer's mode.
+        """The settings that ``--set`` and ``sweep`` may change: parameters, and a reducer's mode.
 
         A component that is named by its code is not imported for this: a report of someone else's
         results must not run their code.
@@ -102,16 +102,16 @@ class Component(StrictFrozen):
 
 
 class StepSpec(Component):
-    """A preprocessing step, fitted on the training part, with all its parameters."""
+    """A preprocessing step, fitted on the training set, with all its parameters."""
 
     section, prefix = "preprocess", "preprocess"
     params: Params = Field(default_factory=dict)
 
 
 class Item(Component):
-    """A component of which trials are made: a parameter may have a grid instead of a value.
+    """A component of trials: a parameter may have a grid instead of a value.
 
-    A grid is a sweep of this item alone or, in a spec that tunes, the values to choose among.
+    A grid is a sweep of this item alone or, in a spec that tunes, the candidate values.
     """
 
     if TYPE_CHECKING:
@@ -121,30 +121,32 @@ class Item(Component):
 
 
 class ReducerSpec(Item):
-    """A reducer with all its parameters, the label shown, and how it embeds test points.
+    """A reducer with all its parameters, its label, and how it embeds test samples.
 
-    ``transductive``: with the training points and unlabelled. ``out_of_sample``: by the fitted map.
+    ``transductive``: with the training samples, without labels. ``out_of_sample``: by the fitted
+    map.
     """
 
     section, prefix = "reducers", "reducer"
     mode: Mode = "out_of_sample"
-    """How test points are embedded: with the training points, unlabelled, or by the fitted map."""
+    """How test samples are embedded: with the training samples, without labels, or by the fitted
+    map."""
     label: Label = ""
-    """The name shown; needed where two items differ in nothing that is shown."""
+    """The displayed name; required if two items do not differ in anything displayed."""
     params: Params = Field(default_factory=dict)
 
 
 class ClassifierSpec(Item):
-    """A classifier with all its parameters, and the label shown.
+    """A classifier with all its parameters, and its label.
 
-    With `only_on`, it is run with this reducer alone.
+    With `only_on`, it is run only with this reducer.
     """
 
     section, prefix = "classifiers", "classifier"
     label: Label = ""
-    """The name shown; needed where two items differ in nothing that is shown."""
+    """The displayed name; required if two items do not differ in anything displayed."""
     only_on: str = ""
-    """The one reducer that it is run with; with all, if not given."""
+    """The only reducer that it is run with; by default it is run with all."""
     params: Params = Field(default_factory=dict)
 
 
@@ -154,5 +156,5 @@ class MeasureSpec(Item):
     section, prefix = "measures", "classifier"
     is_tunable = False
     label: Label = ""
-    """The name shown; needed where two items differ in nothing that is shown."""
+    """The displayed name; required if two items do not differ in anything displayed."""
     params: Params = Field(default_factory=dict)

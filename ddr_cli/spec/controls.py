@@ -14,12 +14,12 @@ PROJECTIONS = ("pca", "random_projection")
 FULL_FEATURES: Control = "full_features"
 SHUFFLED_LABELS: Control = "shuffled_labels"
 SEEN = "training_error"
-"""The metric that a control with shuffled labels is compared by."""
+"""The metric by which controls with shuffled labels are compared."""
 
 _STRONG, _STRONG_ON_FEW = "gradient_boosting", "random_forest"
 _STRONG_ON_SPARSE = "logistic_regression"
 STRONG = (_STRONG, _STRONG_ON_FEW, _STRONG_ON_SPARSE)
-"""The classifiers that may get all features."""
+"""The classifiers that may be used on all features."""
 
 # Gradient boosting keeps 20 samples in a leaf, so it is of no use on a few times that.
 _FEW = 500
@@ -35,8 +35,8 @@ def control_reducers(
 ) -> list[ReducerSpec]:
     """Return the reducers that controls add to those of a spec.
 
-    Projections have the `n_components` of the spec's methods: each of theirs, or if it is `swept`
-    or `tuned`, one item of all of their values.
+    Projections get the `n_components` of the spec's methods: one item for each value or, if it is
+    `swept` or `tuned`, one item with all values.
     """
     there = {item.name for item in items}
     found = []
@@ -59,7 +59,7 @@ def control_reducers(
 
 
 def strong_classifier(context: Context, preprocess: Iterable[StepSpec]) -> ClassifierSpec:
-    """Return the classifier that gets all features, suited to the size and form of the data."""
+    """Return the classifier for all features that suits the size and form of the data."""
     name = _STRONG
     if context.budgets or (context.n_train is not None and context.n_train < _FEW):
         name = _STRONG_ON_FEW
@@ -75,7 +75,7 @@ def _reducer(name: str, params: dict[str, Any], grids: dict[str, Any] | None = N
 
 
 def _widths(items: Sequence[ReducerSpec]) -> list[int]:
-    """Return the values that the methods have, each once, in their order."""
+    """Return the distinct values of the methods, in their order."""
     widths: list[int] = []
     for item in items:
         for value in item.grids.get(WIDTH, (item.params.get(WIDTH),)):
@@ -85,11 +85,11 @@ def _widths(items: Sequence[ReducerSpec]) -> list[int]:
 
 
 def _tuned_widths(items: Sequence[ReducerSpec]) -> list[int]:
-    """Return the values among which methods choose by grids of their own; none if none has any."""
+    """Return the values among which methods choose by their own grids; empty if there are none."""
     stated = [item for item in items if item.grids and WIDTH in item.params]
     return sorted(_widths(stated))
 
 
 def _clipped(widths: Sequence[int], most: int | None) -> list[int]:
-    """Return widths with those that can't be offered at the largest that can, each once."""
+    """Return distinct n_components, with impossible values replaced by the largest possible."""
     return list(dict.fromkeys(width if most is None else min(width, most) for width in widths))

@@ -1,4 +1,4 @@
-"""Estimators as a spec needs them: found by name, with complete parameters and traits."""
+"""Estimators for specs: found by name, with complete parameters and traits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PREFIXES = {
 }
 """The lists of a spec and the prefix of their parameters' dotted names.
 
-A measure stands in the classifier's place of a trial.
+A measure takes the place of a trial's classifier.
 """
 _METHODS: Mapping[str, tuple[str | tuple[str, ...], ...]] = {
     "reducers": ("fit", ("fit_transform", "transform")),
@@ -49,7 +49,7 @@ OWN_KEYS: Mapping[str, tuple[str, ...]] = {
 
 
 def setting(path: KeyPath) -> str:
-    """Return the name of a setting as ``--set`` takes it.
+    """Return the name of a setting for ``--set``.
 
     >>> setting(("split", "train")), setting(("reducers", 0, "beta")), setting(("reducers", 0))
     ('split.train', 'reducer.beta', 'reducers')
@@ -69,7 +69,7 @@ def registry_of(section: str) -> Registry:
 
 
 def load_factory(section: str, name: str) -> Factory:
-    """Return the estimator of that name; InputError says why there is none that can be used."""
+    """Return the estimator of that name; InputError states why it can't be used."""
     # Code by a path may change; what is registered does not, and plans ask for it often.
     return _load_factory(section, name) if is_code(name) else _registered(section, name)
 
@@ -91,7 +91,7 @@ def _load_factory(section: str, name: str) -> Factory:
 
 
 def lacking(factory: Factory, section: str) -> list[str]:
-    """Return the methods that a class lacks to stand in a list of a spec."""
+    """Return the methods that a class lacks for a list of a spec."""
     alternatives = [(each,) if isinstance(each, str) else each for each in _METHODS[section]]
     return [
         " or ".join(names)
@@ -126,34 +126,34 @@ def sections_of(name: str) -> list[str]:
 
 
 def settable_names(section: str, name: str) -> list[str]:
-    """Return what ``--set`` and ``sweep`` may change of an item: its parameters, and its mode."""
+    """Return an item's settings that ``--set`` and ``sweep`` may change: parameters and mode."""
     known = parameter_model(load_factory(section, name)).model_fields
     names = [key for key in known if key not in ("name", *OWN_KEYS[section])]
     return [*names, "mode"] if section == "reducers" else names
 
 
 def did_you_mean_setting(name: str, known: Sequence[str]) -> str:
-    """Return ``Did you mean 'reducer.x'?`` for ``x`` or a name that is near, or an empty text."""
+    """Return ``Did you mean 'reducer.x'?`` for ``x`` or a similar name, or an empty string."""
     bare = {each.partition(".")[2]: each for each in reversed(known) if "." in each}
     meant = bare.get(name) or nearest(name, known) or bare.get(nearest(name, bare) or "")
     return f" Did you mean '{meant}'?" if meant else ""
 
 
 def nobody_has(prefix: str, parameter: str, known: Iterable[str]) -> str:
-    """Say that no item of a list has a parameter, and what there is."""
+    """Return the error that no item of a list has a parameter, and the existing parameters."""
     names = list(dict.fromkeys(known))
     there = did_you_mean(parameter, names) or f" Known: {', '.join(names) or 'none'}."
     return f"no {prefix} of this spec has a parameter '{parameter}'.{there}"
 
 
 def has_default(factory: Factory, parameter: str) -> bool:
-    """Return whether a parameter need not be given; one that there isn't need not."""
+    """Return whether a parameter is optional; one that does not exist is."""
     field = parameter_model(factory).model_fields.get(parameter)
     return field is None or not field.is_required()
 
 
 def usual(factory: Factory) -> dict[str, JsonValue]:
-    """Return the defaults of an estimator that a spec could state, as its signature has them."""
+    """Return the defaults of an estimator's signature that a spec can express."""
     return {name: value for name, value in _defaults(factory).items() if is_plain(value)}
 
 
@@ -164,11 +164,11 @@ def _defaults(factory: Factory) -> dict[str, Any]:
 
 
 def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """Return all parameters of an estimator, checked and in their one form (see `in_form`).
+    """Return all parameters of an estimator, checked and in canonical form (see `in_form`).
 
-    A parameter that is a number with decimals is a float whether it was written ``1`` or ``1.0``,
-    and so is its default. A default that JSON can't hold is left out; the estimator fills it in.
-    Raises pydantic.ValidationError if a parameter is unknown, missing or wrong.
+    A floating-point parameter is a float whether it was written ``1`` or ``1.0``, and so is its
+    default. A default that JSON can't express is left out; the estimator fills it in. Raises
+    pydantic.ValidationError if a parameter is unknown, missing or wrong.
     """
     model = parameter_model(factory)
     defaults = _defaults(factory)
@@ -181,7 +181,7 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
 
 
 def in_form(factory: Factory, params: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """Return checked parameters in their one form: a list for a tuple, 1.0 for 1 as a float."""
+    """Return checked parameters in canonical form: lists, not tuples; 1.0, not 1, for a float."""
     defaults, formed = _defaults(factory), dict(params)
     for name, value in params.items():
         if isinstance(value, tuple):
@@ -192,14 +192,15 @@ def in_form(factory: Factory, params: Mapping[str, Any]) -> dict[str, JsonValue]
 
 
 def value_source(name: str, parameter: str, value: Any) -> str:
-    """Return what a user trusts who trusts a component with a parameter's value."""
+    """Return the source that a user must trust to use a component with a parameter's value."""
     return f"{name}({parameter}={value!r})"
 
 
 def untrusted_values(section: str, name: str, params: Mapping[str, Any]) -> dict[str, str]:
-    """Return why parameters need trust that may be a file's path or code, by parameter.
+    """Return the reasons why parameters, which may be a path or code, need trust, by parameter.
 
-    Those of `ddr` are checked by their types; other code is trusted with whatever it is given.
+    Parameters of `ddr`'s components are checked by their types; other code needs no check, because
+    it is already trusted.
     """
     found = {}
     if name in registry_of(section).ours or (is_code(name) and not is_of_sklearn(name)):
@@ -217,7 +218,7 @@ def untrusted_values(section: str, name: str, params: Mapping[str, Any]) -> dict
 
 
 def make(factory: Factory, params: Mapping[str, Any]) -> Any:
-    """Return an estimator; its constructor may be a third party's, and fail in any way."""
+    """Return an estimator; a third-party constructor may fail in any way."""
     try:
         made = factory(**params)
     except Exception as error:
@@ -229,9 +230,9 @@ def make(factory: Factory, params: Mapping[str, Any]) -> Any:
 
 
 def make_checked(factory: Factory, params: Mapping[str, Any]) -> Any:
-    """Return an estimator; one whose signature doesn't say what it takes may say so by itself.
+    """Return an estimator; if its signature has no types, its constructor checks the parameters.
 
-    scikit-learn's have constraints, which they otherwise check in `fit`.
+    scikit-learn's estimators have constraints, which they otherwise check in `fit`.
     """
     made = make(factory, params)
     if hasattr(made, "_parameter_constraints") and not is_annotated(factory):
@@ -244,7 +245,7 @@ def make_checked(factory: Factory, params: Mapping[str, Any]) -> Any:
 
 @cache
 def is_annotated(factory: Factory) -> bool:
-    """Return whether the signature says of every parameter what it may be."""
+    """Return whether the signature states the type of every parameter."""
     return all(
         field.annotation is not Any for field in parameter_model(factory).model_fields.values()
     )
@@ -257,7 +258,7 @@ def traits_of(section: str, factory: Factory, params: Mapping[str, Any]) -> Any:
 
 
 def missing_of(section: str, factory: Factory, params: Mapping[str, Any]) -> str:
-    """Return how to install what an estimator needs with these parameters, if it is missing."""
+    """Return how to install the missing library of an estimator with these parameters, if any."""
     from ddr_cli.core.extras import missing_library
 
     library = getattr(traits_of(section, factory, params), "library", None)
@@ -265,13 +266,13 @@ def missing_of(section: str, factory: Factory, params: Mapping[str, Any]) -> str
 
 
 def wrong_mode(mode: object) -> str:
-    """Say that a mode is not one of those there are."""
+    """Return the error that a mode does not exist."""
     hint = did_you_mean(mode, MODES) if isinstance(mode, str) else ""
     return f"mode must be {' or '.join(map(repr, MODES))}, but is {value_text(mode)}.{hint}"
 
 
 def is_plain(value: object) -> bool:
-    """Return whether JSON can hold a value."""
+    """Return whether JSON can express a value."""
     if isinstance(value, list | tuple):
         return all(is_plain(item) for item in value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Finds what can't be fitted, as far as the data set's card tells, such as too many dimensions."""
+"""Finds impossible fits, such as too many dimensions, as far as the card shows them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ANY = sys.maxsize // 4
 
 @dataclass(frozen=True)
 class Limits:
-    """The most samples, features and classes that a reducer gets, None where unknown."""
+    """The largest numbers of samples, features and classes for a reducer, None if unknown."""
 
     n_train: int | None = None
     n_samples: int | None = None
@@ -47,14 +47,14 @@ class Limits:
     n_classes: int | None = None
 
     def inner(self, folds: int) -> Limits:
-        """Return the limits inside the smallest training set of this many inner folds."""
+        """Return the limits for the smallest training set of this many inner folds."""
         if self.n_train is None:
             return replace(self, n_samples=None)
         held_out = -(-self.n_train // folds)
         return replace(self, n_train=self.n_train - held_out, n_samples=self.n_train)
 
     def most(self, traits: Any, mode: str | None) -> int | None:
-        """Return the largest `n_components` that a reducer of these traits can offer, if known."""
+        """Return the largest `n_components` of a reducer with these traits, if known."""
         offered = getattr(traits, "max_components", None)
         if offered is None:
             return None
@@ -62,7 +62,7 @@ class Limits:
         return found if found < _ANY - 2 else None
 
     def excludes(self, traits: Any, params: Mapping[str, Any], mode: str | None) -> bool:
-        """Return whether a reducer of these traits has fewer dimensions than `n_components`."""
+        """Return whether a reducer with these traits has fewer than `n_components` dimensions."""
         asked, most = params.get(WIDTH), self.most(traits, mode)
         return most is not None and isinstance(asked, int) and asked > most
 
@@ -86,7 +86,7 @@ class Limits:
 
 
 def known_limits(context: Context, preprocess: Iterable[StepSpec]) -> Limits:
-    """Return what is known when a document is checked."""
+    """Return the facts that are known when a document is checked."""
     expect, n_train = context.expect, context.most_train or context.n_train
     if expect is None:
         return Limits(n_train=n_train)
@@ -98,7 +98,7 @@ def known_limits(context: Context, preprocess: Iterable[StepSpec]) -> Limits:
 
 
 def limits_of(spec: Spec) -> Limits:
-    """Return what is known of a complete spec."""
+    """Return the facts that are known of a complete spec."""
     with suppress(InputError, ValidationError):
         card = load_card(spec.card)
         options: Any = spec.dataset.options
@@ -114,7 +114,7 @@ def limits_of(spec: Spec) -> Limits:
 
 
 def left_out(spec: Spec) -> list[str]:
-    """Return a line for each reducer that has fewer dimensions than the sweep asks for."""
+    """Return a line for each reducer that has fewer dimensions than the sweep requests."""
     limits = limits_of(spec)
     lines = []
     for item in spec.reducers:
@@ -131,7 +131,7 @@ def impossible(
     *,
     tuned: bool = False,
 ) -> str:
-    """Say that a reducer can't be fitted at any point of the sweep, or of its own grid at one."""
+    """Yield problems: reducers for which no value of the sweep, or of their grid, is possible."""
     traits = item.traits()
     grid = item.grids.get(WIDTH, ())
     own = [v for v in grid if limits.excludes(traits, {WIDTH: v}, item.mode)]
@@ -154,9 +154,9 @@ def impossible(
 
 
 def with_known_width(item: ReducerSpec, limits: Limits) -> dict[str, JsonValue]:
-    """Return a reducer's parameters; `n_components` of None, all there are, as a number if known.
+    """Return a reducer's parameters; an `n_components` of None becomes the largest value, if known.
 
-    What None means to a method of someone else is up to it.
+    For foreign methods, None is not changed.
     """
     if item.params.get(WIDTH, "") is not None or registry_of(item.section).is_foreign(item.name):
         return item.params
@@ -164,7 +164,7 @@ def with_known_width(item: ReducerSpec, limits: Limits) -> dict[str, JsonValue]:
 
 
 def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, str]]:
-    """Yield each item, by list and number, that gets sparse samples and can't take them.
+    """Yield each item, by list and index, that gets sparse samples but does not support them.
 
     The embedding of a reducer is dense, except that of ``none``.
     """
@@ -219,7 +219,7 @@ def unprepared(
 
 
 def needed_steps(card: Card) -> list[str]:
-    """Return the steps without which a data set can't be run, as far as its card tells."""
+    """Return the steps that a data set needs, as far as its card shows them."""
     return ["impute"] * card.has_missing + ["one_hot"] * bool(card.coded)
 
 
@@ -229,7 +229,7 @@ def _takes_missing(step: StepSpec) -> bool:
 
 
 def needs_labels(step: StepSpec) -> bool:
-    """Return whether a step, one that chooses features by their class, is fitted to the labels."""
+    """Return whether a step is fitted to the labels, such as a feature selection."""
     if step.name.startswith("sklearn.feature_selection:"):
         return True  # their tags say that they can do without: their score decides
     tags = _tags(step)
@@ -237,7 +237,7 @@ def needs_labels(step: StepSpec) -> bool:
 
 
 def is_sparse(card: Card, preprocess: Iterable[StepSpec]) -> bool:
-    """Return whether the card tells that a reducer gets sparse points."""
+    """Return whether the card shows that a reducer gets sparse samples."""
     form = card.format
     if form is None or form.name not in _SPARSE_FORMATS or form.options.get("dense"):
         return False
@@ -256,7 +256,7 @@ def _tags(item: Component) -> Any:
 
 
 def _excluded(item: ReducerSpec, spec: Spec, limits: Limits) -> dict[str, list[int]]:
-    """Return what can't be offered, by the reason for it."""
+    """Return the impossible values, by the reason."""
     found: dict[str, list[int]] = {}
     for params, mode in combinations(item, spec.sweep, tuned=spec.tune is not None):
         traits = item.traits(params)
@@ -268,14 +268,14 @@ def _excluded(item: ReducerSpec, spec: Spec, limits: Limits) -> dict[str, list[i
 
 
 def _listed(values: Sequence[int]) -> str:
-    """Return ``7 to 20`` for what follows one another, and else every value."""
+    """Return ``7 to 20`` for consecutive values, otherwise all values."""
     if len(values) > 2 and list(values) == list(range(values[0], values[-1] + 1)):
         return f"{values[0]} to {values[-1]}"
     return " and ".join([", ".join(map(str, values[:-1])), str(values[-1])][len(values) == 1 :])
 
 
 def _width_after(step: StepSpec, width: int | None, n_train: int | None) -> int | None:
-    """Return how many features a step leaves at most."""
+    """Return the largest number of features that remain after a step."""
     if step.name in ("pca", "svd"):
         count = step.params.get(WIDTH)
         most = [width, None if n_train is None else n_train - (count == "full")]

@@ -1,6 +1,6 @@
-"""The JSON Schemas of specs and cards, made from the models, for editors to check by.
+"""The JSON Schemas of specs and cards, made from the models, with which editors check files.
 
-They state what a file may hold before its data set is known; `ddr validate` checks more.
+They state the allowed content before its data set is known; `ddr validate` checks more.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ddr_cli.spec.model import KEYS, Spec
 Schema = dict[str, Any]
 
 FIRST_LINE = "# yaml-language-server: $schema=spec.schema.json"
-"""By which an editor finds the schema next to a spec."""
+"""With this, an editor finds the schema next to a spec."""
 
 _CODE: Schema = {"type": "string", "pattern": ":"}
 _NUMBERS: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
@@ -39,7 +39,7 @@ _VALUES: Schema = {"type": "array", "minItems": 1}
 
 
 def schema_of(document: Literal["spec", "card"], *, installed: bool = True) -> Schema:
-    """Return the schema of a document; a spec's has the names of all packages, or ours alone."""
+    """Return the schema of a document; for a spec, with the names of all packages or only ours."""
     return _spec(installed) if document == "spec" else model_schema(Card)
 
 
@@ -49,7 +49,7 @@ def schema_text(schema: Schema) -> str:
 
 
 def write_schema(folder: Path) -> None:
-    """Write the schema of specs where the first line of a spec in a folder names it."""
+    """Write the schema of specs to the path in the first line of a spec in a folder."""
     path = folder / "spec.schema.json"
     if not path.exists():
         with clear_messages(path):
@@ -57,7 +57,7 @@ def write_schema(folder: Path) -> None:
 
 
 class _Generator(GenerateJsonSchema):
-    """Describes fields by the text below them; leaves out what no file can hold, and titles."""
+    """Describes fields by the text below them; omits titles and fields that no file can have."""
 
     def model_schema(self, schema: Any) -> Schema:
         made = super().model_schema(schema)
@@ -76,9 +76,9 @@ class _Generator(GenerateJsonSchema):
 
 
 def field_texts(model: type[BaseModel]) -> dict[str, str]:
-    """Return what the source says below each field of a model.
+    """Return the text below each field of a model in the source code.
 
-    pydantic can do so, too, but reads the source whenever a program starts.
+    pydantic can do this, too, but would read the source at every start of a program.
     """
     tree: Any = ast.parse(inspect.getsource(model))
     return {
@@ -144,7 +144,7 @@ def _list(record: type[Component], installed: bool) -> Schema:
 
 
 def _component(record: type[Component], entry: Entry) -> Schema:
-    """Return what a mapping in a list may hold: a name, parameters, the list's own keys."""
+    """Return the schema of a mapping in a list: a name, parameters, and the list's own keys."""
     known, model = model_schema(record)["properties"], parameter_model(entry.load())
     schema = model_schema(model)
     given: dict[str, Any] = {}

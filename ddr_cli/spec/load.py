@@ -1,4 +1,4 @@
-"""Makes specs: from a file or a shipped name, from Python values, as a sweep of another spec."""
+"""Creates specs: from a file or a shipped name, from Python values, or as a sweep of another."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Item = str | Mapping[str, Any]
 def load_spec(
     path_or_name: str | Path, *, overrides: Sequence[str] = (), repeats: int | None = None
 ) -> Spec:
-    """Return the spec in a file, or the shipped one of that name; a path always wins over a name.
+    """Return the spec in a file, or the shipped one of that name; an existing path has priority.
 
     `overrides` are ``name=value`` as for ``--set``, see `ddr_cli.spec.overrides`, and `repeats`
-    stands for ``split.repeats``. Raises InputError if there is no such spec or it can't be read;
-    as a DocumentError, if it is wrong: every problem, each with file, line and column.
+    sets ``split.repeats``. Raises InputError if there is no such spec or it can't be read, and
+    DocumentError if it is not valid: with every problem, each with file, line and column.
     """
     path = find_spec(str(path_or_name))
     document = read_document(path, name=setting)
@@ -54,12 +54,12 @@ def make_spec(
     repeats: int | None = None,
     **parts: Any,
 ) -> Spec:
-    """Return a spec that is in no file; see `load_spec`. The `parts` are the keys of a spec.
+    """Return a spec that is not in a file; see `load_spec`. The `parts` are the keys of a spec.
 
     Relative paths start at the file `path`, if it is given. Without `split`, 10 splits are drawn:
-    of the sizes of the data set's own split if it has one, else with half of the samples (or of the
-    groups, if there are groups) for training. The default `name` consists of the names of the data
-    set and the reducers.
+    with the sizes of the predefined split if there is one, otherwise with half of the samples (or
+    half of the groups, if there are groups) for training. The default `name` consists of the names
+    of the data set and the reducers.
     """
     data = {"dataset": dataset, "split": parts.pop("split", None), "reducers": reducers, **parts}
     data = {key: _plain(value) for key, value in data.items() if value is not None}
@@ -73,13 +73,14 @@ def make_spec(
 
 
 def with_sweep(spec: Spec, params: Mapping[str, Grid | None]) -> Spec:
-    """Return a spec, ``<name>_sweep_<parameter>``, that sweeps other parameters than it did.
+    """Return a spec, ``<name>_sweep_<parameter>``, that sweeps other parameters.
 
-    Its sweep, axis and paper are replaced; all else stays. In `params`, ``beta`` is the reducers'
-    parameter of that name or, if none has it, the classifiers'; ``classifier.n_neighbors`` says
-    which; ``split.train`` is the size of the training part. A value is a grid (a list, or
-    ``{"log": [0.01, 10, 13]}``), or None for the grid that the estimator declares. Raises
-    InputError if nothing has the parameter, none declares a grid for it, or a value is wrong.
+    Its sweep, axis and paper are replaced; everything else stays. In `params`, ``beta`` is the
+    reducers' parameter of that name or, if no reducer has it, the classifiers';
+    ``classifier.n_neighbors`` is explicit; ``split.train`` is the size of the training set. A value
+    is a grid (a list, or ``{"log": [0.01, 10, 13]}``), or None for the grid that the estimator
+    declares. Raises InputError if nothing has the parameter, none declares a grid for it, or a
+    value is wrong.
     """
     if not params:
         raise InputError("Name a parameter to sweep, such as --param beta.")
@@ -98,15 +99,15 @@ def with_sweep(spec: Spec, params: Mapping[str, Grid | None]) -> Spec:
 
 
 def find_spec(text: str) -> Path:
-    """Return the path of a spec that is named by its path or, if shipped, its name.
+    """Return the path of a spec from its path or, if it is shipped, its name.
 
-    Raises InputError, which names the nearest one, if there is none.
+    Raises InputError, which suggests the most similar name, if there is none.
     """
     return find_yaml(text, "configs", "spec")
 
 
 def find_yaml(text: str, folder: str, what: str) -> Path:
-    """Return the path of a file that is named by its path or, if it ships in `folder`, its name."""
+    """Return the path of a file from its path or, if it is shipped in `folder`, its name."""
     shipped = shipped_yaml(folder)
     hint = f"'ddr list {folder}' shows the shipped ones."
     if not text.isprintable():
@@ -152,7 +153,7 @@ def _build(
     overrides: Sequence[str] = (),
     repeats: int | None = None,
 ) -> Spec:
-    """Return the spec that a document, changed as the command line says, describes."""
+    """Return the spec that a document describes after the changes of the command line."""
     data = document.data
     if not isinstance(data, dict):
         raise not_a_mapping(document, ("dataset", "split", "reducers", "classifiers"))
@@ -180,7 +181,7 @@ def _build(
 
 
 def _require_trust(data: Mapping[str, Any], base: Path | None) -> None:
-    """Refuse a document that names code which the user has not allowed to run."""
+    """Reject a document that names code which the user does not trust."""
     for section in PREFIXES:
         items = data.get(section)
         for item in items if isinstance(items, list) else ():
@@ -203,7 +204,7 @@ def _default_split(dataset: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return any mapping, sequence or NumPy scalar as YAML would have made it."""
+    """Return a mapping, sequence or NumPy scalar as YAML would have read it."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -268,7 +269,7 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_item(item: dict[str, Any], sweep: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """Return an item as a file has it; what is swept now has no grid of the item's own."""
+    """Return an item as in a file; swept parameters no longer have a grid of the item's own."""
     grids = {
         name: {"grid": values}
         for name, values in item.pop("grids", {}).items()

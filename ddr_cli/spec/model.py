@@ -1,7 +1,7 @@
-"""What a spec is: plain records with every default filled in.
+"""The records of a spec, with every default filled in.
 
-`ddr_cli.spec.read_spec` makes them of a document, `Spec.from_resolved` of what `Spec.resolved`
-returned.
+`ddr_cli.spec.read_spec` creates them from a document, `Spec.from_resolved` from the result of
+`Spec.resolved`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SuiteRef(StrictFrozen):
 
 
 class DatasetRef(StrictFrozen):
-    """A data set by its name or, relative to the spec, its card's path, with all its options."""
+    """A data set by its name or by its card's path (relative to the spec), with all its options."""
 
     name: Text
     """A name from `ddr list datasets`, or the path of a card relative to the spec."""
@@ -126,7 +126,7 @@ class SplitSpec(StrictFrozen):
 
 
 class TuneSpec(StrictFrozen):
-    """How settings are chosen: by the mean of `metric` over stratified inner folds.
+    """How settings are selected: by the mean of `metric` over stratified inner folds.
 
     At most `budget` settings of each method (a reducer with a classifier) are compared, that of the
     spec first. A larger grid is thinned: ``grid`` keeps evenly spaced values of every axis,
@@ -146,7 +146,7 @@ class TuneSpec(StrictFrozen):
 
 
 class EmbeddingsSpec(StrictFrozen):
-    """Which embeddings are kept for a figure: of at most `points` samples of the first split."""
+    """Which embeddings are stored for a figure: of at most `points` samples of the first split."""
 
     points: Annotated[int, Ge(10), Le(20_000)] = 1000
     """Largest number of samples, from the first split."""
@@ -171,7 +171,7 @@ class PlotSpec(StrictFrozen):
 
 
 class Spec(StrictFrozen):
-    """An experiment, complete: nothing in it depends on a default any more.
+    """A complete experiment: nothing in it depends on a default.
 
     Every reducer is run with every classifier and every measure on every split. `name` is the stem
     of the spec's file and the name of the folder of its results; `path`, to which the path of a
@@ -235,21 +235,21 @@ class Spec(StrictFrozen):
 
     @property
     def split_file(self) -> Path | None:
-        """The file of given splits, if they are of one."""
+        """The file of given splits, if they come from a file."""
         if self.split.file is None:
             return None
         return (self.path.parent if self.path else Path()) / Path(self.split.file).expanduser()
 
     @property
     def card(self) -> str | Path:
-        """What to load the data set by: its name, or the path of its card."""
+        """The name or the path from which the data set is loaded."""
         name = self.dataset.name
         if not is_card_path(name) or self.path is None:
             return name
         return self.path.parent / Path(name).expanduser()
 
     def resolved(self) -> dict[str, Any]:
-        """Return the spec as JSON has it, with all defaults filled in and no path of this machine.
+        """Return the spec for JSON, with all defaults filled in and no path of this machine.
 
         Card paths stay as the spec gives them, relative to its file.
         """
@@ -257,9 +257,9 @@ class Spec(StrictFrozen):
 
     @classmethod
     def from_resolved(cls, resolved: dict[str, Any], *, path: Path | None = None) -> Spec:
-        """Return the spec, in the file `path`, that `resolved` was made from.
+        """Return the spec that `resolved` was made from; `path` is its file.
 
-        Raises InputError if it isn't such a dictionary.
+        Raises InputError if `resolved` is not valid.
         """
         try:
             spec = cls.model_validate_json(json.dumps(resolved))

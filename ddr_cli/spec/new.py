@@ -34,7 +34,7 @@ _SPLITS = {
 
 
 def write_method(name: str, *, force: bool = False) -> tuple[Path, Path, str]:
-    """Write ``<name>.py`` and its test here; return both and what a spec calls the method."""
+    """Write ``<name>.py`` and its test here; return both and the name of the method for specs."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError(
             f"'{name}' is not a valid name of a Python module; use a name such as my_method."
@@ -65,7 +65,7 @@ def write_spec(
     """Write ``<name>.yaml`` here, and the schema by which editors check it.
 
     Returns the path and the number of trials of the spec. Raises InputError if the file exists and
-    is not to be replaced, or if the spec would be wrong; the file is then as it was.
+    must not be replaced, or if the spec would not be valid; the file is then unchanged.
     """
     path = Path(f"{name.removesuffix('.yaml')}.yaml")
     _refuse_existing(path, force)
@@ -121,7 +121,7 @@ def _spec_text(
 
 
 def possible_width(factory: Any, card: Card, wanted: int) -> int:
-    """Return `wanted` components, or as many as a reducer has on half of a data set's samples."""
+    """Return `wanted` components, or fewer if half of a data set's samples do not allow as many."""
     known = card.expect
     limits = known_limits(Context(expect=known, n_train=known.samples and known.samples // 2), ())
     most = limits.most(traits_of("reducers", factory, {WIDTH: wanted}), None)

@@ -1,4 +1,4 @@
-"""A spec given as arrays and estimator objects becomes one that YAML could hold."""
+"""Converts a spec of arrays and estimator objects to one that YAML could express."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ddr_cli.spec.estimators import PREFIXES, is_plain, registry_of, value_sourc
 
 @contextmanager
 def in_words(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a spec as YAML could say it; what it names is there within the block.
+    """Yield a spec that YAML could express; the names in it are valid within the block.
 
-    A data set is known by its content. An object becomes its class's name, in the registry or where
-    it is imported from, with its parameters; only an object that has no such name, or parameters
-    that a spec can't hold, is copied to the processes that run it. That code is in this program, so
-    it needs no further word.
+    A data set is identified by its content. An object is replaced by the name of its class, in the
+    registry or its module, with its parameters; only an object without such a name, or with
+    parameters that a spec can't express, is copied to the worker processes. Its code already runs
+    in this program, so it needs no further trust.
     """
     with ExitStack() as stack:
         stack.enter_context(own_code.trusting(allowed=False))
@@ -39,7 +39,7 @@ def in_words(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _item(section: str, item: Any) -> Any:
-    """Return an item of a list with the name of the object in it, and the object's parameters."""
+    """Return an item of a list with its object replaced by a name and the object's parameters."""
     component = item.get("name") if isinstance(item, Mapping) else item
     if component is None or isinstance(component, str):
         return item

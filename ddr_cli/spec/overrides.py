@@ -1,4 +1,4 @@
-"""``--set name=value``: a spec's values changed from the command line, before it is checked."""
+"""``--set name=value``: changes to a spec from the command line, made before it is checked."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _LONGEST_TEXT = 80
 
 
 def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
-    """Change a document as a list of ``name=value`` says, noting problems in it.
+    """Change a document by a list of ``name=value``, and record problems in the list.
 
-    ``reducer.x`` (``classifier.x``, ``preprocess.x``) sets x of every item of the list that has
-    it, and ends a sweep over it, as ``split.train`` does; ``sweep.reducer.x`` sets a sweep; other
-    names are those of the spec's own keys, such as ``split.repeats``. Values are read as YAML,
-    titles as they are. They are applied in order; what the document says instead stands at
+    ``reducer.x`` (``classifier.x``, ``preprocess.x``) sets x of every item of the list that has it,
+    and ends a sweep over it; ``split.train`` likewise ends its sweep; ``sweep.reducer.x`` sets a
+    sweep; other names are those of the spec's own keys, such as ``split.repeats``. Values are read
+    as YAML, titles as plain text. They are applied in order; messages about the new values refer to
     ``--set name=value``.
     """
     was_swept = _axis_is_swept(document)
@@ -130,9 +130,9 @@ class _Override:
         return f"there is no setting called '{name}'.{hint}"
 
     def _items(self) -> list[tuple[tuple[str, int], Any, list[str] | None]]:
-        """Return where each item of the lists stands, the item, and what may be set of it.
+        """Return the position of each item of the lists, the item, and its settings.
 
-        That is None if it names no estimator that can be read.
+        The settings are None if the item names no valid estimator.
         """
         found: list[tuple[tuple[str, int], Any, list[str] | None]] = []
         for section in PREFIXES:

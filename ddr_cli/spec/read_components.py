@@ -40,7 +40,7 @@ from ddr_cli.spec.sweeps import GridError, checked_value, grid_values, is_grid, 
 
 
 def record_of(read: Any) -> Any:
-    """Return the plain record, or the tuple of plain records, of what was read."""
+    """Return the plain record, or the tuple of plain records, of the parsed value."""
     if isinstance(read, tuple):
         return tuple(map(record_of, read))
     if not isinstance(read, BaseModel):
@@ -51,7 +51,7 @@ def record_of(read: Any) -> Any:
 
 
 def nested(value: Any, what: str, own: Collection[str], rest: str) -> Any:
-    """Return a name or a flat mapping as a mapping in which all keys except `own` are in `rest`."""
+    """Return a name or a flat mapping as a mapping with all keys except `own` in `rest`."""
     if isinstance(value, str):
         return {"name": value, rest: {}}
     if not isinstance(value, dict):
@@ -80,7 +80,7 @@ class ReadComponent(Component):
 
     @classmethod
     def _declared_grids(cls, component: Mapping[str, Any], context: Context) -> dict[str, Any]:
-        """Return the grids that the method declares, which tuning takes if the spec states none.
+        """Return the grids that the method declares, for tuning if the spec states none.
 
         Parameters that the spec sets or sweeps are left out.
         """
@@ -131,7 +131,7 @@ class ReadComponent(Component):
 
     @model_validator(mode="after")
     def _can_be_made(self) -> Self:
-        """Make an estimator whose signature has no types: it checks its parameters itself."""
+        """Create an estimator whose signature has no types; it checks its parameters itself."""
         if not is_annotated(self.factory):
             with as_problem():
                 make_checked(self.factory, self.params)
@@ -147,7 +147,7 @@ class ReadStep(ReadComponent, StepSpec):
 
 
 class ReadItem(ReadComponent, Item):
-    """An item of which trials are made; its grids are checked value by value."""
+    """An item of trials; its grids are checked value by value."""
 
     @field_validator("grids", mode="before")
     @classmethod
@@ -165,7 +165,7 @@ class ReadItem(ReadComponent, Item):
 
     @model_validator(mode="after")
     def _checked_grids(self, info: Info) -> Self:
-        """Check each value of a grid as if it were given for the parameter."""
+        """Check each value of a grid like a single value of the parameter."""
         if not self.grids:
             return self
         grids: dict[str, tuple[JsonValue, ...]] = {}
@@ -227,11 +227,11 @@ Labelled = TypeVar("Labelled", ReducerSpec, ClassifierSpec, MeasureSpec)
 def labelled(
     items: Sequence[Labelled], taken: Sequence[str], swept: Collection[str], *, tuned: bool = False
 ) -> tuple[Labelled, ...]:
-    """Return the items of a list, each with a label that no other item has and that is not `taken`.
+    """Return the items of a list, each with a label that is unique and not in `taken`.
 
-    Raises pydantic.ValidationError if an item is listed twice or a label is given twice. Where the
-    spec tunes, two items must differ in a parameter that is neither swept nor tuned: otherwise a
-    tuned trial's values do not tell which of the two it belongs to.
+    Raises pydantic.ValidationError if an item is listed twice or a label is given twice. If the
+    spec tunes, two items must differ in a parameter that is neither swept nor tuned: otherwise the
+    values of a tuned trial do not show to which of the two it belongs.
     """
     problems = []
     labels = list(taken)
@@ -253,7 +253,7 @@ def labelled(
 
 
 def _repeats(item: Item, other: Item, unfixed: set[str], tuned: bool) -> str:
-    """Say that an item differs from another in nothing, or in `unfixed` parameters alone."""
+    """Return the error that an item equals another, or differs in `unfixed` parameters only."""
     if item.name != other.name:
         return ""
     if _identity(item) == _identity(other):
@@ -269,7 +269,7 @@ def _repeats(item: Item, other: Item, unfixed: set[str], tuned: bool) -> str:
 
 
 def unsupported_mode(name: str, mode: str) -> str:
-    """Say that a reducer does not have a mode, and which it has."""
+    """Return the error that a reducer does not have a mode, and the modes that it has."""
     other = next(known for known in MODES if known != mode)
     return f"{name} can't be used with mode: {mode}; use mode: {other}."
 
@@ -277,7 +277,7 @@ def unsupported_mode(name: str, mode: str) -> str:
 def too_many_neighbors(
     context: Context, item: Component, name: str, values: Sequence[JsonValue]
 ) -> str:
-    """Say that an estimator needs more neighbours than there are samples, if it does.
+    """Yield a problem if an estimator needs more neighbours than there are samples.
 
     In a reducer's graph a sample is not its own neighbour; a transductive reducer has the test
     samples too.
@@ -294,7 +294,7 @@ def too_many_neighbors(
 
 
 def _open_parameters(item: Item, swept: Collection[str]) -> set[str]:
-    """Return the parameters of an item that have several values: swept, its own grids, tuned."""
+    """Return the parameters of an item with several values: swept, with its own grids, or tuned."""
     swept_here = {name for name in item.settable if f"{item.prefix}.{name}" in swept}
     return swept_here | item.grids.keys()
 

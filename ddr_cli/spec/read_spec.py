@@ -1,7 +1,7 @@
-"""A document read as a spec: every default filled in, everything checked.
+"""A document read as a spec: every default is filled in, and everything is checked.
 
 Parameters are checked against the signatures of estimators, the data set against its card. The
-validators know what was read before them, and share a `Context`.
+validators know the values read before theirs, and share a `Context`.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ class ReadSpec(Spec):
     @model_validator(mode="before")
     @classmethod
     def _defaults(cls, value: dict[str, Any]) -> dict[str, Any]:
-        """Fill in what other values tell; `None` marks what a validator below decides."""
+        """Fill in defaults that follow from other values; later validators set those that are
+        `None`."""
         empty: dict[str, Any] = {"title": value["name"], "metrics": None, "plot": {}}
         if _compares(value):
             empty["controls"] = list(get_args(Control))
@@ -341,7 +342,7 @@ class ReadSpec(Spec):
 def _compares(value: dict[str, Any]) -> bool:
     """Return whether a spec compares methods, so that it has controls by default.
 
-    One that names a paper repeats what the paper ran.
+    A spec that names a paper repeats the paper's runs.
     """
     if value.get("tune", "none") != "none":
         return True
@@ -351,7 +352,7 @@ def _compares(value: dict[str, Any]) -> bool:
 
 
 def _added(info: Info, items: Sequence[Item]) -> Sequence[Item]:
-    """Return what the controls of a spec add to one of its lists."""
+    """Return the items that the controls of a spec add to one of its lists."""
     context, controls = info.context, info.data.get("controls", ())
     steps = info.data.get("preprocess", ())
     if info.field_name == "reducers":
@@ -369,7 +370,7 @@ def _added(info: Info, items: Sequence[Item]) -> Sequence[Item]:
 
 
 def _lacking(name: str, classifiers: Sequence[ClassifierSpec], context: Context) -> str:
-    """Say what a metric needs that a classifier, or the data set, does not have, if so."""
+    """Yield a problem if a metric needs something that a classifier or the data set lacks."""
     if name in metric_names():
         return ""
     needed = scorer_needs(name)

@@ -1,4 +1,4 @@
-"""The `split:` of a document, read: checked against its kind and the data set's card."""
+"""Reads the `split:` of a document and checks it against its kind and the data set's card."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ReadSplit(SplitSpec):
 
     @model_validator(mode="after")
     def _of_the_data_set(self, info: Info) -> Self:
-        """Note the size of the training set, if the card determines it without the data."""
+        """Record the size of the training set, if the card determines it without the data."""
         context = info.context
         self._check_source()
         if context.card is None or context.expect is None:
@@ -88,7 +88,7 @@ class ReadSplit(SplitSpec):
         return split
 
     def _check_source(self) -> None:
-        """Refuse a source of splits that is missing, or that the kind does not take."""
+        """Reject a source of splits that is missing, or that the kind does not accept."""
         for name in ("file", "column", "sha256"):
             if self.kind != "given" and getattr(self, name) is not None:
                 raise error_at((name,), f"{name} needs kind: given, but the kind is {self.kind}.")

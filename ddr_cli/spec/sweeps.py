@@ -1,4 +1,4 @@
-"""The ``sweep:`` of a spec: rules that make grids, checked values, and their combinations."""
+"""The ``sweep:`` of a spec: rules for grids, checked values, and their combinations."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ Sweep = Mapping[str, Sequence[JsonValue]]
 Grid = Sequence[Any] | Mapping[str, Any]
 
 SWEPT = ("reducer", "classifier")
-"""The prefixes of parameters that can be swept; a measure's is the classifier's."""
+"""The prefixes of parameters that can be swept; a measure has the prefix of classifiers."""
 
 TRAIN = "split.train"
-"""What else can be swept: the size of the training set."""
+"""The other axis that can be swept: the size of the training set."""
 
 MAX_VALUES = 1_000
 _FORMS = {
@@ -50,7 +50,7 @@ _FORMS = {
 
 @dataclass(frozen=True)
 class Setting:
-    """A reducer, classifier or measure at one point of the sweep, with all its parameters.
+    """A reducer, classifier or measure at one combination of swept values, with all its parameters.
 
     `mode` is None except for reducers; `version` is raised whenever the component's numbers change.
     """
@@ -68,7 +68,7 @@ class Setting:
 
     @cached_property
     def text(self) -> str:
-        """What equal settings of components have in common, labels aside."""
+        """The common key of equal settings of components, without labels."""
         return json.dumps([self.name, self.mode, self.params], sort_keys=True)
 
 
@@ -77,11 +77,11 @@ def read_sweep(
     lists: Mapping[str, Sequence[Component] | None],
     check_sizes: Callable[[Sequence[Any]], Sequence[tuple[int, str]]],
 ) -> dict[str, tuple[JsonValue, ...]]:
-    """Return the values of each swept parameter, checked as if they were given for it.
+    """Return the values of each swept parameter, each checked like a single value.
 
-    `lists` has the items for each prefix; none for a list that is wrong itself, whose
-    parameters are then not checked. `check_sizes` returns what is wrong with sizes of the training
-    set, by number. Raises pydantic.ValidationError with every problem.
+    `lists` has the items for each prefix; it is empty for an invalid list, whose parameters are
+    then not checked. `check_sizes` returns the problems with sizes of the training set, by index.
+    Raises pydantic.ValidationError with every problem.
     """
     sweep: dict[str, tuple[JsonValue, ...]] = {}
     problems: list[InitErrorDetails] = []
@@ -146,7 +146,7 @@ def _train_sizes(
 
 
 def place_in(rule: Any, value: Any) -> KeyPath:
-    """Return the index of a value in a grid that is a list; a rule's values have no index."""
+    """Return the index of a value in a grid that is a list; values of a rule have no index."""
     if not isinstance(rule, list | tuple):
         return ()
     return (next(i for i, v in enumerate(rule) if _is_same(v, value)),)
@@ -155,7 +155,7 @@ def place_in(rule: Any, value: Any) -> KeyPath:
 def combinations(
     item: Item, sweep: Sweep, *, tuned: bool = False
 ) -> Iterator[tuple[dict[str, JsonValue], str | None]]:
-    """Yield the parameters and the mode of an item at every point of the sweep.
+    """Yield the parameters and the mode of an item at every combination of swept values.
 
     Its own grids replace the sweep's values, unless they are `tuned`.
     """
@@ -172,13 +172,13 @@ def combinations(
 
 
 def count_settings(items: Sequence[Item], sweep: Sweep, *, tuned: bool = False) -> int:
-    """Return the number of settings of the items, equal ones counted twice, without making any."""
+    """Return the number of settings of the items (equal ones count twice) without creating them."""
     each = (swept_of(item, sweep, tuned=tuned).values() for item in items)
     return sum(math.prod(map(len, values)) for values in each)
 
 
 def swept_of(item: Item, sweep: Sweep, *, tuned: bool = False) -> dict[str, Sequence[JsonValue]]:
-    """Return the values of each parameter in which an item's trials differ, untuned ones."""
+    """Return the values of each untuned parameter in which an item's trials differ."""
     keys = {f"{item.prefix}.{name}": name for name in item.settable}
     own = {} if tuned and item.is_tunable else item.grids
     return {keys[key]: values for key, values in sweep.items() if key in keys} | own
@@ -187,7 +187,7 @@ def swept_of(item: Item, sweep: Sweep, *, tuned: bool = False) -> dict[str, Sequ
 def axes_of(
     items: Sequence[Item], sweep: Sweep, *, tuned: bool = False
 ) -> dict[str, tuple[JsonValue, ...]]:
-    """Return all values of each parameter that is swept, by the spec or by an item alone."""
+    """Return all values of each parameter that is swept, by the spec or by a single item."""
     axes: dict[str, tuple[JsonValue, ...]] = {key: tuple(values) for key, values in sweep.items()}
     for item in items:
         own = {} if tuned and item.is_tunable else item.grids
@@ -199,19 +199,19 @@ def axes_of(
 
 
 def is_grid(value: Any) -> bool:
-    """Return whether what is given for a parameter is a rule for several values."""
+    """Return whether the value of a parameter is a rule for several values."""
     return isinstance(value, dict) and len(value) == 1 and next(iter(value)) in ("grid", *_FORMS)
 
 
 def _is_same(a: Any, b: Any) -> bool:
-    """Return whether two values are one to a reader of YAML, as 1, 1.0 and true are not."""
+    """Return whether two values are the same in YAML; 1, 1.0 and true are not."""
     return bool(a == b) and type(a) is type(b)
 
 
 def checked_value(
     parameter: str, value: Any, items: Sequence[Component]
 ) -> tuple[JsonValue, list[str]]:
-    """Return a value in its one form, and the objections of the items that have the parameter."""
+    """Return a value in canonical form, and the problems of the items that have the parameter."""
     if parameter == "mode":
         return value, [] if value in MODES else [wrong_mode(value)]
     forms: list[JsonValue] = []
@@ -233,7 +233,7 @@ def checked_value(
 
 
 def dotted_names(items: Sequence[Component]) -> list[str]:
-    """Return what can be set of some items, such as ``reducer.beta``, each once."""
+    """Return the distinct settings of some items, such as ``reducer.beta``."""
     names = (f"{item.prefix}.{name}" for item in items for name in item.settable)
     return list(dict.fromkeys(names))
 
@@ -254,17 +254,17 @@ def parse_values(text: str) -> Grid:
 
 
 class GridError(ValueError):
-    """A rule that makes no grid; the message is a sentence."""
+    """A rule that gives no grid; the message is a sentence."""
 
 
 def grid_values(rule: Any, what: str = "sweep") -> list[Any]:
-    """Return the values that a grid's rule stands for, without repetition.
+    """Return the distinct values of a grid's rule.
 
     A rule is a list, ``{log: [a, b, n]}`` (n values in equal ratios), ``{linear: [a, b, n]}`` (n
     values at equal distances) or ``{range: [start, stop, step]}`` (stop included). The ends are
-    exactly as given; values between are rounded to 12 significant digits, so that the 0.1 of a
-    grid is the 0.1 of a text. Where both ends (and the step) are whole numbers and so are all
-    values, the values are integers. Raises GridError if the rule is not one of these.
+    exactly as given; values between are rounded to 12 significant digits, so that 0.1 in a grid
+    equals the text 0.1. If both ends (and the step) are integers, and so are all values, the values
+    are integers. Raises GridError if the rule is not one of these.
 
     >>> grid_values({"log": [0.01, 10, 4]})
     [0.01, 0.1, 1.0, 10.0]
@@ -297,7 +297,7 @@ def is_positive(values: Sequence[Any]) -> bool:
 def is_geometric(values: Sequence[Any]) -> bool:
     """Return whether an axis of these values should be logarithmic.
 
-    It should where three or more numbers span a factor of ten or more and lie closer to equal
+    It should be if three or more numbers span a factor of ten or more and are closer to equal
     ratios than to equal distances.
 
     >>> is_geometric([0.1, 0.5, 1, 5, 10]), is_geometric(range(1, 21)), is_geometric(["a"])
@@ -373,7 +373,7 @@ def _refuse_too_many(count: float) -> None:
 
 
 def rounded(value: Any) -> Any:
-    """Return a float rounded to 12 significant digits, and anything else as it is."""
+    """Return a float rounded to 12 significant digits; return other values unchanged."""
     return float(f"{value:.12g}") if isinstance(value, float) else value
 
 

@@ -18,7 +18,7 @@ from ddr_cli.spec.model import Spec, TuneSpec
 from ddr_cli.spec.sweeps import Setting
 
 Point = tuple[int | None, ...]
-"""Where on each axis a setting stands; None is the item's own value, which need not be on it."""
+"""The position of a setting on each axis; None is the item's own value, which may not be on it."""
 
 Axes = Mapping[str, Sequence[JsonValue]]
 Pair = tuple[Setting, Setting]
@@ -26,10 +26,10 @@ Pair = tuple[Setting, Setting]
 
 @dataclass(frozen=True)
 class Tuning:
-    """How the setting of a tuned trial is chosen inside its training part.
+    """How the setting of a tuned trial is selected within its training set.
 
-    The `candidates`, a reducer's setting with an evaluator's, the default one first, are compared
-    by their mean `metric` over `repeats` stratified divisions into `folds`.
+    The `candidates`, each a setting of a reducer and of an evaluator, the default one first, are
+    compared by their mean `metric` over `repeats` stratified divisions into `folds`.
     """
 
     candidates: tuple[tuple[Setting, Setting], ...]
@@ -52,7 +52,7 @@ def tunings_of(
 
 
 class _Search:
-    """Finds candidates; equal settings are one object, so that each is examined once."""
+    """Finds candidates; equal settings share one object, so that each is examined once."""
 
     def __init__(self, spec: Spec, tune: TuneSpec, limits: Limits) -> None:
         self._spec = spec
@@ -87,7 +87,7 @@ class _Search:
         return Tuning(tuple(found.values()), tune.folds, tune.repeats, str(tune.metric))
 
     def _axes(self, item: Item, setting: Setting) -> Axes:
-        """Return the values of an item's tuned parameters that the method can be fitted at."""
+        """Return the possible values of an item's tuned parameters for this method."""
         axes: dict[str, Sequence[JsonValue]] = dict(item.grids if item.is_tunable else {})
         if WIDTH in axes and item.section == "reducers":
             traits = item.traits(setting.params)
@@ -99,7 +99,7 @@ class _Search:
         return {name: values for name, values in axes.items() if values}
 
     def _at(self, item: Item, default: Setting, axes: Axes, point: Point) -> Setting | None:
-        """Return a setting, or None if it is impossible; each is made once for all partners."""
+        """Return a setting, or None if it is impossible; each is created once for all partners."""
         key = id(item), id(default), point
         if key not in self._found:
             self._found[key] = self._made(item, default, axes, point)
@@ -123,11 +123,11 @@ class _Search:
 
 
 def thinned(sizes: Sequence[int], most: int) -> list[Point]:
-    """Return the points of a grid, of every axis so many values that they are `most` or less.
+    """Return points of a grid, with fewer values per axis, such that there are at most `most`.
 
-    The longest axis loses a value until they are, and what room is left goes to the first axes
-    again. What is kept of an axis lies at its middle if it were cut into so many equal parts; an
-    axis of which one value is left stays at the item's own.
+    The longest axis loses a value until this is so, and any remaining room goes to the first axes.
+    An axis is divided into as many equal parts as values are kept, and the middle of each part is
+    kept; an axis with one remaining value keeps the item's own.
 
     >>> thinned([4, 2], 4)
     [(1, 0), (1, 1), (3, 0), (3, 1)]
@@ -150,7 +150,7 @@ def _spread(size: int, kept: int) -> list[int | None]:
 
 
 def drawn(sizes: Sequence[int], count: int, seed: int) -> list[Point]:
-    """Return `count` different points of a larger grid, drawn by the seed, in the grid's order."""
+    """Return `count` different points of a larger grid, drawn with the seed, in grid order."""
     # NumPy promises that a bit generator's raw stream never changes.
     generator, total = np.random.PCG64(seed), prod(sizes)
     numbers: set[int] = set()

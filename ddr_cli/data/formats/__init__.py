@@ -42,7 +42,7 @@ class RawData:
     image_shape: tuple[int, int] | None = None
     """Height and width when each row is an image, its pixels row by row."""
     sizes: tuple[int, ...] | None = None
-    """How many rows came from each path, in the order of the paths."""
+    """The number of rows from each path, in the order of the paths."""
     groups: NDArray[Any] | None = None
     """The group of each sample, such as the query of a query-document pair."""
     subclasses: NDArray[Any] | None = None

@@ -1,4 +1,4 @@
-"""Maximum variance unfolding: the programme, our solver and the reference it is held to."""
+"""Maximum variance unfolding: the problem, our solver and a reference solver for tests."""
 
 from ddr_cli.numerics.mvu.unfolding import Solver, Unfolding, unfold
 

@@ -1,13 +1,13 @@
-r"""Maximum variance unfolding as a problem about a framework of bars, and the dual bound on it.
+r"""Maximum variance unfolding as a problem of nodes and bars, and its dual bound.
 
-Nodes carry masses :math:`m_i`, bars carry lengths :math:`d_e`; sought is the placement of the
-nodes that keeps every bar's length and has the largest moment of inertia. In the scaled
-coordinates :math:`z_i = \sqrt{m_i}\, y_i` and with :math:`K = Z Z^T` that is the programme
+Nodes have masses :math:`m_i`, and bars have lengths :math:`d_e`; the problem is to find positions
+of the nodes that keep every bar's length and have the largest moment of inertia. In the scaled
+coordinates :math:`z_i = \sqrt{m_i}\, y_i` and with :math:`K = Z Z^T`, this is the problem
 
 .. math:: \max \mathrm{tr} K \quad\text{s.t.}\quad b_e^T K b_e = 1,\; K N = 0,\; K \succeq 0,
 
-:math:`b_e = (e_i / \sqrt{m_i} - e_j / \sqrt{m_j}) / d_e`, where the columns of N hold the centring
-:math:`\sqrt m` and whatever else is known to vanish. Its dual has one number per bar,
+:math:`b_e = (e_i / \sqrt{m_i} - e_j / \sqrt{m_j}) / d_e`, where the columns of N contain the
+centring :math:`\sqrt m` and all other known null vectors. Its dual has one number per bar,
 
 .. math:: \min \textstyle\sum_e w_e \quad\text{s.t.}\quad
           \Pi (L_w - I) \Pi \succeq 0,\; L_w = \sum_e w_e b_e b_e^T,\; \Pi = I - N N^T,
@@ -17,13 +17,13 @@ smallest eigenvalue there, bound the optimum from above (Sun, Boyd, Xiao and Dia
 Fastest Mixing Markov Process on a Graph and a Connection to a Maximum Variance Unfolding
 Problem", SIAM Review 48, 2006).
 
-What vanishes besides the centre: where the nodes of a clique are affinely dependent,
-:math:`\sum v_i x_i = 0` with :math:`\sum v_i = 0`, their distances alone say that
-:math:`\sum v_i y_i = 0` in every placement that keeps them; five points of space that are all
-neighbours are an example. Such a v is a null vector of every feasible Gram matrix. Solvers that
-aren't told of it look for a strictly positive one that doesn't exist, and their multipliers grow
-without limit (facial reduction: Krislock and Wolkowicz, "Explicit Sensor Network Localization
-using Semidefinite Representations and Facial Reductions", SIAM J. Optimization 20, 2010).
+Other known null vectors: if the nodes of a clique are affinely dependent, :math:`\sum v_i x_i = 0`
+with :math:`\sum v_i = 0`, their distances imply that :math:`\sum v_i y_i = 0` for all positions
+with these distances; an example are five points in space that are all neighbours. Such a v is a
+null vector of every feasible Gram matrix. A solver without this information searches for a strictly
+positive K that doesn't exist, and its multipliers grow without limit (facial reduction: Krislock
+and Wolkowicz, "Explicit Sensor Network Localization using Semidefinite Representations and Facial
+Reductions", SIAM J. Optimization 20, 2010).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MOST_CLIQUES = 100_000  # a denser graph keeps the dependencies found up to the
 
 @dataclass(frozen=True, eq=False)
 class Framework:
-    """Nodes, bars between `heads` and `tails` that connect them all, and what is known to vanish.
+    """Nodes, bars between `heads` and `tails` that connect all nodes, and the known null vectors.
 
     Every feasible Gram matrix K in scaled coordinates has K N = 0 for the orthonormal columns N of
     `known`, of shape (n_nodes, q).
@@ -58,12 +58,12 @@ class Framework:
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.mass)
 
     @property
     def n_bars(self) -> int:
-        """How many bars there are."""
+        """The number of bars."""
         return len(self.lengths)
 
     @cached_property
@@ -77,7 +77,7 @@ class Framework:
         return sp.csr_array((entries, places), shape=(self.n_bars, self.n_nodes))
 
     def project(self, columns: Floats) -> Floats:
-        """Return the columns without their part along `known`."""
+        """Return the columns without their component along `known`."""
         return np.asarray(columns - self.known @ (self.known.T @ columns))
 
     def squeeze(self, matrix: Floats) -> Floats:
@@ -90,7 +90,7 @@ class Framework:
         return sp.csr_array(B.T @ sp.diags_array(weights) @ B)
 
     def strain(self, Z: Floats) -> float:
-        """Return the largest relative error of a length in the placement `Z` (scaled)."""
+        """Return the largest relative error of a length for the positions `Z` (scaled)."""
         lengths = np.linalg.norm(self.incidence @ Z, axis=1)
         return float(np.abs(lengths - 1).max(initial=0.0))
 
@@ -98,7 +98,7 @@ class Framework:
 def dual_bound(framework: Framework, weights: Floats) -> float:
     """Return an upper bound on the trace of every feasible Gram matrix, from any weights.
 
-    In squared units of the lengths; infinite if the weights prove nothing.
+    It is in squared units of the lengths, and infinite if the weights prove nothing.
     """
     L = framework.laplacian(weights)
     N = framework.known
@@ -108,7 +108,7 @@ def dual_bound(framework: Framework, weights: Floats) -> float:
 
 
 def on_smallest_face(framework: Framework, points: Floats) -> Framework:
-    """Return the framework, of which `points` is a placement, with what its cliques imply known.
+    """Return the framework of the positions `points`, with the null vectors that its cliques imply.
 
     It has the same feasible Gram matrices.
     """

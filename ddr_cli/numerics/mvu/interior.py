@@ -1,16 +1,16 @@
 r"""Maximum variance unfolding by a primal-dual interior-point method.
 
-The method is Helmberg, Rendl, Vanderbei and Wolkowicz's ("An Interior-Point Method for
-Semidefinite Programming", SIAM J. Optimization 6, 1996) with Mehrotra's predictor and corrector.
-Two things are made of what is known of this programme. Every constraint has rank one, so the
-matrix of the equations for the weights is :math:`(B K B^T) \circ (B S^{-1} B^T)`, where a general
-solver factorises a system of the order of the number of entries of K.
+The method is that of Helmberg, Rendl, Vanderbei and Wolkowicz ("An Interior-Point Method for
+Semidefinite Programming", SIAM J. Optimization 6, 1996) with Mehrotra's predictor and corrector. It
+uses two properties of this problem. First, every constraint has rank one, so the matrix of the
+equations for the weights is :math:`(B K B^T) \circ (B S^{-1} B^T)`; a general solver would
+factorise a system whose order is the number of entries of K.
 
-And K is the Gram matrix of the bars :math:`u_e = (y_i - y_j) / d_e` of the shortest spanning tree,
-one for every node but the first: the nodes' own coordinates grow with the sheet that is unrolled,
-and the short bars drown in their rounding. Of this one every diagonal entry is 1, and every other
-bar is a short sum of the tree's whose coefficients are at most 1: nothing is lost to cancellation,
-however far the nodes are from one another and however short some bars.
+Second, K is the Gram matrix of the bars :math:`u_e = (y_i - y_j) / d_e` of the shortest spanning
+tree, one for every node except the first: the coordinates of the nodes grow with the size of the
+unrolled sheet, so the short bars would be lost in their rounding. Every diagonal entry of this K is
+1, and every other bar is a short sum of tree bars with coefficients of at most 1: no digits are
+lost to cancellation, however far apart the nodes and however short some bars are.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ def solve_interior(
     tol: float = 1e-6,
     max_iter: int = 100,
 ) -> tuple[Floats, Floats, int]:
-    r"""Return a factor Z of the K of largest trace, the weights that prove it, and the iterations.
+    r"""Return a factor Z of the K with the largest trace, weights that prove it, and iterations.
 
     K = Z Z' is in scaled coordinates; the weights are feasible, so their sum bounds the trace.
 
     It stops when the relative gap between trace and bound, and the relative error of the squared
-    lengths, are below `tol`. Where the lengths leave next to no room (they do in many a cluster of
-    points in few dimensions) rounding ends the progress before; the caller judges the best iterate.
+    lengths, are below `tol`. If the lengths leave almost no freedom (as for many clusters of points
+    in few dimensions), rounding stops the progress earlier; the caller checks the best iterate.
 
-    By `compliance` times its weight a bar's squared length gives way, relative to it: the programme
+    The relative error of a bar's squared length may be `compliance` times its weight: the problem
     is then :math:`\max \mathrm{tr} K - \|b^T K b - 1\|^2 / (2 g)`, which has a strictly feasible K
-    and weights that stay finite where the lengths leave no room.
+    and weights that stay finite even if the lengths leave no freedom.
 
-    Steps are centred `by_reach`: the more, the shorter those that would lead straight there. That
-    takes fewer of them as a rule, but ends too early on some graphs on which Mehrotra's rule, which
-    is taken otherwise, does not.
+    With `by_reach`, steps are centred more if a direct step would be shorter. This usually takes
+    fewer steps, but ends too early on some graphs on which Mehrotra's rule, the alternative, does
+    not.
 
-    Time grows with the cube, memory with the square of the number of bars.
+    Time grows with the cube of the number of bars, memory with its square.
     """
     programme = TreeProgramme(framework)
     state = _Iteration(programme, compliance, by_reach=by_reach)
@@ -83,7 +83,7 @@ def solve_interior(
 
 
 class _Iteration:
-    """The primal K, the dual (w, S = L_w - C) and one step from here to the next."""
+    """The primal K, the dual (w, S = L_w - C), and the step to the next iterate."""
 
     def __init__(self, programme: TreeProgramme, compliance: float, *, by_reach: bool) -> None:
         self.programme = programme
@@ -103,7 +103,7 @@ class _Iteration:
         self.gram: Floats = (np.eye(r) - self.pin) * level
 
     def error(self) -> float:
-        """Return how far this point is from optimal: gap and lengths, both relative."""
+        """Return the distance from optimality: the relative gap and error of the lengths."""
         bound = float(self.weights.sum())
         yielded = self.compliance * float(self.weights @ self.weights)
         trace = _inner(self.programme.objective, self.gram)
@@ -111,7 +111,7 @@ class _Iteration:
         return max(gap / bound, float(np.abs(self._misfit()).max()))
 
     def advance(self) -> bool:
-        """Go one step; False if rounding lets no step be found."""
+        """Take one step; return False if rounding makes this impossible."""
         programme = self.programme
         hold = self.pin * float(np.trace(self.gram)) / self.size
         try:
@@ -132,7 +132,7 @@ class _Iteration:
         mu = _inner(self.gram, self.slack) / self.size
 
         def direction(target: Floats) -> tuple[Floats, Floats, Floats]:
-            """Solve for the step that takes K S to (K + target) S, to first order."""
+            """Solve for the step that changes K S to (K + target) S, to first order."""
             change = equations.solve(programme.lengths(target) - misfit)
             moved = programme.apply_laplacian(change, inverse)
             return change, target - symmetric(self.gram @ moved), moved
@@ -164,7 +164,7 @@ class _Iteration:
 
 
 class _Equations:
-    """The equations for the weights: scaled, with a ridge where bars repeat one another."""
+    """The equations for the weights: scaled, with a ridge in case bars are redundant."""
 
     def __init__(self, matrix: Floats, ridge: float) -> None:
         self.scale = 1.0 / np.sqrt(matrix.diagonal())
@@ -201,7 +201,7 @@ def _cholesky(A: Floats) -> Floats:
 
 
 def _reach(lower: Floats, towards: Floats) -> float:
-    """Return the step, at most 1, that stays clear of the boundary of the cone."""
+    """Return the step length, at most 1, that stays inside the cone."""
     half = scipy.linalg.solve_triangular(lower, towards, lower=True, check_finite=False)
     ratio = scipy.linalg.solve_triangular(lower, half.T, lower=True, check_finite=False)
     ratio = symmetric(ratio)
@@ -216,7 +216,7 @@ def _reach(lower: Floats, towards: Floats) -> float:
 
 
 def _inside(start: Floats, towards: Floats, length: float) -> float:
-    """Return the step, shortened until what it leads to is positive definite."""
+    """Return the step, shortened until its end is positive definite."""
     for _ in range(20):
         try:
             _cholesky(start + length * towards)
@@ -230,10 +230,10 @@ def _inside(start: Floats, towards: Floats, length: float) -> float:
 class TreeProgramme:
     r"""Maximise <C, K> s.t. :math:`b_e^T K b_e = 1`, K N = 0, K positive semidefinite.
 
-    The framework's programme in the coordinates of its shortest spanning tree: the vectors
+    The framework's problem in the coordinates of its shortest spanning tree: the vectors
     :math:`b_e` are the rows of `bars`, with one column less than there are nodes; the objective C
-    is the moment of inertia, squeezed; the orthonormal columns of `known` are N; and `placement`
-    takes a factor of K to the scaled coordinates of the nodes.
+    is the moment of inertia in these coordinates; the orthonormal columns of `known` are N; and
+    `placement` maps a factor of K to the scaled coordinates of the nodes.
     """
 
     def __init__(self, framework: Framework) -> None:
@@ -292,7 +292,7 @@ class TreeProgramme:
 
 
 def _paths(n: int, graph: CsrArray) -> Floats:
-    """Return for each node the lengths of the tree's bars from the first node to it."""
+    """Return, for each node, the lengths of the tree's bars on the path from the first node."""
     tree = minimum_spanning_tree(graph)
     order, parent = breadth_first_order(tree, 0, directed=False)
     step = sp.csr_array(tree + tree.T)

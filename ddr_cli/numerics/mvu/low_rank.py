@@ -1,22 +1,23 @@
-r"""Maximum variance unfolding by a factor of few columns: Newton's method as the bars stiffen.
+r"""Maximum variance unfolding by a factor with few columns: Newton's method with stiffening bars.
 
-The placement Z itself is sought, with r columns (Burer and Monteiro, "A Nonlinear Programming
+The unknown is the factor Z itself, with r columns (Burer and Monteiro, "A Nonlinear Programming
 Algorithm for Solving Semidefinite Programs via Low-Rank Factorization", Mathematical Programming
 95, 2003; Kulis, Surendran and Platt, "Fast Low-Rank Semidefinite Programming for Embedding and
-Clustering", AISTATS 2007). Bars give way: by :math:`g` times its weight a bar's squared length
-differs, relative to it, so that Z is stationary where
+Clustering", AISTATS 2007). Bars are compliant: the relative error of a bar's squared length is
+:math:`g` times its weight, so Z is stationary if
 
 .. math:: (L_w - I) Z = 0, \qquad |b_e^T Z|^2 - 1 = g w_e .
 
-Newton's method for Z and w together, the weights eliminated, has the sparse matrix
-:math:`(L_w - I) \otimes I_r + 2 J^T J / g`, where J are the derivatives of half the squared lengths
-and which has a block for every node and every bar: cheap to factorise, where the interior method's
-matrix is dense. Its pivots tell whether it is positive; where it isn't, all weights in it are
-raised, which keeps the bars from turning far in one step. The compliance g falls as the steps go.
+Newton's method for Z and w together, with the weights eliminated, has the sparse matrix :math:`(L_w
+- I) \otimes I_r + 2 J^T J / g`, where J contains the derivatives of half the squared lengths. The
+matrix has a block for every node and every bar and is cheap to factorise, while the matrix of the
+interior-point method is dense. Its pivots show whether it is positive definite; if it is not, all
+its weights are raised, which prevents large rotations of the bars in one step. The compliance g
+decreases from step to step.
 
-What comes of it is proved, not trusted: the weights bound the optimum (`framework.dual_bound`), and
-what isn't within the tolerance of the bound is no result. A stationary Z of too few columns shows
-itself by directions in which the weights' matrix is too small: they become further columns.
+The result is verified: the weights bound the optimum (`framework.dual_bound`), and a solution that
+is not within the tolerance of the bound is discarded. If a stationary Z has too few columns, the
+weights' matrix is too small in some directions; these become additional columns.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ _MOST_FACTORS = 2_000
 
 
 def solve_low_rank(framework: Framework, places: Floats, tol: float) -> tuple[Floats, float, int]:
-    r"""Return a factor Z of K, an upper bound on the optimum, and the iterations.
+    r"""Return a factor Z of K, an upper bound on the optimum, and the number of iterations.
 
-    `places` is a placement to start from. Trace and bound differ by at most `tol`, relatively, and
-    the lengths are within `tol`; if that isn't reached, what is returned says so by its gap.
+    `places` are positions to start from. Trace and bound differ by at most `tol`, relatively, and
+    the lengths are within `tol`; if this is not reached, the returned gap shows it.
 
-    As bars give way the trace is above the bound as a rule: Z is shrunk by a third of the
-    difference, so that what remains of it and what the lengths lose are each within `tol`.
+    Because bars are compliant, the trace usually exceeds the bound: Z is shrunk by a third of the
+    difference, so that the remaining difference and the error of the lengths are each within `tol`.
     """
     state = _Newton(framework, _start(framework, places))
     soft = 1.0 / state.size
@@ -77,16 +78,16 @@ def solve_low_rank(framework: Framework, places: Floats, tol: float) -> tuple[Fl
 
 
 def share_of_dense(framework: Framework) -> float:
-    """Return a factorisation's work, relative to that of the dense matrix of the interior method.
+    """Return a factorisation's work, relative to the interior-point method's dense matrix.
 
-    Little for the graph of a curve or a sheet, much where the points fill many dimensions.
+    It is small for the graph of a curve or a sheet, and large if the points fill many dimensions.
     """
     below = np.diff(_graph_lu(framework).L.indptr).astype(np.float64)
     return float(_RANK**3 * (below @ below) / (framework.n_bars**3 / 3.0))
 
 
 def _start(framework: Framework, places: Floats) -> Floats:
-    """Return the leading principal coordinates of the places, slightly out of their space."""
+    """Return the leading principal coordinates of the positions, with a small perturbation."""
     Z = framework.project(places * np.sqrt(framework.mass)[:, None])
     left, sizes, _ = np.linalg.svd(Z, full_matrices=False)
     aside = 0.01 * np.random.default_rng(0).standard_normal((framework.n_nodes, _RANK))
@@ -101,7 +102,7 @@ def _centred(framework: Framework, Z: Floats) -> Floats:
 
 
 class _Newton:
-    """A placement and weights, and the steps from there at a given compliance."""
+    """Positions and weights, and the next steps at a given compliance."""
 
     def __init__(self, framework: Framework, Z: Floats) -> None:
         self.framework = framework
@@ -115,12 +116,12 @@ class _Newton:
         self.matrix = _Blocks(framework, Z.shape[1])
 
     def error(self) -> float:
-        """Return what the tolerance would have to be if the weights proved what they sum to."""
+        """Return the tolerance that would be reached if the weights proved their sum."""
         over = float(np.vdot(self.Z, self.Z)) / float(self.weights.sum()) - 1.0
         return abs(over) / 3.0 + self.framework.strain(self.Z)
 
     def advance(self, compliance: float, steps: int, *, to_the_end: bool = False) -> int:
-        """Go so many steps, fewer if nothing is left to do; return how many."""
+        """Take this many steps, fewer if converged; return how many."""
         for step in range(steps):
             moved = self._step(compliance)
             if moved is None:
@@ -132,7 +133,7 @@ class _Newton:
         return steps
 
     def _step(self, compliance: float) -> tuple[float, float] | None:
-        """Go one step; return how far from stationary it leads, None if there is none."""
+        """Take one step; return the distance from stationarity after it, None if no step exists."""
         U = self.bars @ self.Z
         pull = (_squares(U) - 1.0) / compliance
         slope = self.nodes @ (pull[:, None] * U) - self.Z
@@ -162,7 +163,7 @@ class _Newton:
         return unrest, float(np.abs(_squares(U) - 1.0 - compliance * self.weights).max())
 
     def widen(self) -> bool:
-        """Add columns along which the weights prove nothing; False if there are none, or many."""
+        """Add columns in which the weights prove nothing; False if there are none or too many."""
         L = self.framework.laplacian(self.weights).toarray()
         N = self.framework.known
         above = 2.0 * float(np.abs(L).sum(axis=1).max()) + 1.0
@@ -182,7 +183,7 @@ class _Newton:
 class _Blocks:
     """The Newton matrix: r x r blocks where the graph has a node or a bar, filled in once a step.
 
-    The nodes' order is one of little fill, found once.
+    The order of the nodes has little fill-in and is computed once.
     """
 
     def __init__(self, framework: Framework, rank: int) -> None:
@@ -206,7 +207,7 @@ class _Blocks:
         self.between = -1.0 / (framework.lengths**2 * mass[i] * mass[j])
 
     def solve(self, U: Floats, weights: Floats, compliance: float, right: Floats) -> Floats | None:
-        """Return the solution; None if the matrix isn't positive but for moving all nodes alike."""
+        """Return the solution; None if the matrix is not positive apart from translations."""
         r = self.rank
         blocks = (2.0 / compliance) * U[:, :, None] * U[:, None, :]
         blocks[:, np.arange(r), np.arange(r)] += weights[:, None]

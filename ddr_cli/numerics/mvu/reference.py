@@ -1,8 +1,9 @@
-"""Maximum variance unfolding by a general solver: the reference that our own is held to.
+"""Maximum variance unfolding by a general solver: the reference for tests of our solver.
 
-The dual is what is posed, one variable per bar and one matrix inequality; K is its multiplier.
-The primal has a variable per entry of K and takes minutes where this takes seconds. Even so the
-solver factorises a matrix of the order of the number of entries of K: it is for small problems.
+The dual is solved, with one variable per bar and one matrix inequality; K is its multiplier. The
+primal has a variable per entry of K and takes minutes where the dual takes seconds. Even so, the
+solver factorises a matrix whose order is the number of entries of K, so it only suits small
+problems.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ MOST_NODES = 100  # 60 take a quarter of a minute, 100 several minutes, 200 hour
 def solve_cvxpy(framework: Framework) -> tuple[Floats, Floats]:
     """Return the Gram matrix K in scaled coordinates and the weights that Clarabel finds.
 
-    K is positive semidefinite to the solver's tolerance. Its own verdict is not used: it may be
-    ``optimal_inaccurate`` for a perfect answer and for a wrong one. The caller judges by the gap.
+    K is positive semidefinite to the solver's tolerance. The solver's own status is not used: it
+    may be ``optimal_inaccurate`` for a perfect solution and for a wrong one. The caller checks the
+    gap.
     """
     if framework.n_nodes > MOST_NODES:
         raise ValueError(

@@ -1,4 +1,4 @@
-r"""Maximum variance unfolding: the placement that keeps local distances and spreads most.
+r"""Maximum variance unfolding: keeps local distances and maximises the variance.
 
 .. math:: \max \mathrm{tr} K \quad\text{s.t.}\quad K \succeq 0,\; 1^T K 1 = 0,\;
           K_{ii} + K_{jj} - 2 K_{ij} = \|x_i - x_j\|^2 \text{ for all edges } ij
@@ -48,7 +48,7 @@ _COMPLIANCES = (0.0, 1e-12, 1e-10, 1e-8)
 
 @dataclass(frozen=True, eq=False)
 class Unfolding:
-    """The placement of n points, and how good it is."""
+    """The positions of n points, and their accuracy."""
 
     # Coordinates along the principal axes, centred, in units of the data; no more of them than keep
     # the distances within the tolerance.
@@ -72,14 +72,14 @@ def unfold(
 ) -> Unfolding:
     """Return the maximum variance unfolding of a symmetric graph of points.
 
-    "auto" is "interior", our own solver, which is exact, and unless `low_rank` is false "low_rank"
-    on large graphs of few dimensions; "cvxpy" is the slow reference. What the latter two can't
-    bring within `tol`, the largest gap and strain accepted, is solved again by "interior". A graph
-    in several parts has no largest trace: `shortest_bridges` connect them.
+    "auto" is "interior", our own solver, which is exact; or, unless `low_rank` is false, "low_rank"
+    on large graphs of few dimensions; "cvxpy" is the slow reference. If the latter two do not reach
+    `tol`, the largest accepted gap and strain, "interior" solves the problem again. A graph with
+    several components is unbounded: `shortest_bridges` connect them.
 
-    Equal points are one node of the programme with their number as its mass: their distance 0
-    would leave no room for a strictly feasible K. Likewise what cliques of neighbours imply is
-    used, not left to the solver to find.
+    Equal points become one node, with their number as its mass: their distance of 0 would leave no
+    strictly feasible K. Likewise, the consequences of cliques of neighbours are used directly, not
+    left to the solver.
     """
     places, node, count = np.unique(points, axis=0, return_inverse=True, return_counts=True)
     node = np.asarray(node, dtype=np.intp).ravel()
@@ -115,14 +115,14 @@ def unfold(
 
 
 def _rank_within(framework: Framework, Z: Floats, tol: float) -> int:
-    """Return how many leading columns keep all lengths to within `tol`: the rest is rounding."""
+    """Return how many leading columns keep all lengths to within `tol`; the others are rounding."""
     squares = np.cumsum((framework.incidence @ Z) ** 2, axis=1)
     strains = np.abs(np.sqrt(squares) - 1.0).max(axis=0)
     return int(np.argmax(strains <= max(tol, strains[-1]))) + 1
 
 
 def _connected_edges(places: Floats, node: Indices, graph: Any) -> tuple[Indices, Indices, int]:
-    """Return the edges between distinct places, bridges last, and how many are bridges."""
+    """Return the edges between distinct points, bridges last, and the number of bridges."""
     edges = sp.coo_array(sp.triu(sp.coo_array(graph)))
     pairs = np.sort(np.column_stack([node[edges.row], node[edges.col]]), axis=1)
     pairs = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
@@ -140,7 +140,7 @@ def _connected_edges(places: Floats, node: Indices, graph: Any) -> tuple[Indices
 def _solve(
     framework: Framework, places: Floats, solver: Solver, tol: float, low_rank: bool
 ) -> tuple[Floats, float, str, int]:
-    """Return a factor Z of K, the bound, and who found it in how many iterations."""
+    """Return a factor Z of K, the bound, the solver that found it, and the number of iterations."""
     reduced = on_smallest_face(framework, places)
     many, too_many = reduced.n_bars > MANY_BARS, reduced.n_bars > MOST_BARS
     cheap = solver == "auto" and low_rank and many and share_of_dense(reduced) < _SPARSE

@@ -1,1 +1,1 @@
-"""What the papers' methods are compared with: reducers of today's libraries, or written here."""
+"""Methods that the papers' methods are compared with, from libraries or written here."""

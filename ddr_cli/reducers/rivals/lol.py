@@ -23,7 +23,7 @@ _DEPENDENT = 1e-8  # length of what is new in a unit vector below which it is ro
     look=("sky", "s"),
 )
 class LOL(LinearDiscriminant):
-    r"""Project on differences of class means, then on the largest variance within classes.
+    r"""Project on differences of class means, then on directions of large within-class variance.
 
     `components_` are the columns, made orthonormal one after the other, of
 
@@ -90,7 +90,7 @@ class LOL(LinearDiscriminant):
 
 
 def _orthonormal(columns: Floats, m: int) -> Floats:
-    """Return the first `m` columns that are independent of those before, made orthonormal."""
+    """Return the first `m` columns that are independent of the preceding ones, made orthonormal."""
     found = np.empty((len(columns), 0))
     for column in columns.T:
         new = column / max(float(np.linalg.norm(column)), np.finfo(float).tiny)

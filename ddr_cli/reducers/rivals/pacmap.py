@@ -129,7 +129,7 @@ class PaCMAP(Embedding):
 
 @contextmanager
 def _quiet(library: Any) -> Iterator[None]:
-    """Keep the library from logging, at each fit, that it has been given a seed."""
+    """Prevent the library from logging, at each fit, that it has a seed."""
     logger = logging.getLogger(f"{library.__name__}.pacmap")
     before = logger.level
     logger.setLevel(logging.ERROR)

@@ -116,8 +116,8 @@ class ShrinkageLDA(MeansDiscriminant):
 def ledoit_wolf(Z: Floats, code: Codes, S_w: Floats, d: int) -> float:
     """Return Ledoit and Wolf's shrinkage of the covariance of samples around their class means.
 
-    `Z` are the coordinates of samples with `d` features in an orthonormal basis of their span, on
-    which alone the norms depend.
+    `Z` are the coordinates of samples with `d` features in an orthonormal basis of their span; the
+    norms depend on nothing else.
     """
     # Fourth powers: in a unit near the data's own none is 0 or infinite, and no digit changes.
     exponent = int(np.frexp(np.sqrt(np.trace(S_w)))[1])

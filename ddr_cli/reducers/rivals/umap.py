@@ -23,14 +23,14 @@ def _most_components(n_train: int, *_: int) -> int:
 
 
 def _known(points: Any) -> Any:
-    """Return samples as umap-learn knows them: of sparse ones a matrix, not an array."""
+    """Return samples in the form that umap-learn accepts: sparse ones as a matrix, not an array."""
     is_sparse: bool = sparse.issparse(points)
     return sparse.csr_matrix(points) if is_sparse else points
 
 
 @dataclass(eq=False, repr=False)
 class _UMAP(Embedding):
-    """What both forms share; only `fit` and the parameters differ."""
+    """Common code of both forms; only `fit` and the parameters differ."""
 
     n_components: Annotated[int, Ge(1)] = 2
     n_neighbors: Annotated[int, Ge(2)] = 15
