@@ -144,7 +144,7 @@ def _show(
 
 def _show_results(outcome: RunOutcome, summary: Summary) -> None:
     if outcome.done == 0:
-        typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials were done before.")
+        typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials are already done.")
     from ddr_cli.engine.rows.journal import FILE_NAMES
     from ddr_cli.report import control_table, run_table
 

@@ -47,26 +47,28 @@ class Comparison:
     equivalence : float
         The largest difference, in its units, that counts as equal.
     methods : DataFrame
-        A row per run and method: ``dataset``, ``run``, ``track`` (``transductive`` methods saw the
-        test points, unlabelled, when they were fitted), ``method``, ``setting`` (the best of
-        ``settings``), what a tuned one has ``chosen`` most often, ``n`` splits (on ``failed`` of
-        which it failed and is scored as the largest class), ``mean``, ``sd``.
+        A row per run and method: ``dataset``, ``run``, ``track`` (``transductive`` methods are
+        fitted with the unlabelled test samples), ``method``, ``setting`` (the best of
+        ``settings``), ``chosen`` (the setting that a tuned method selected most often), ``n``
+        splits, ``failed`` (the splits on which it failed, scored as the majority-class baseline),
+        ``mean``, ``sd``.
     differences : DataFrame
-        A row per run and method but the reference: ``difference`` is the method's mean less that
-        of ``against`` on the same ``n`` splits, ``low`` and ``high`` its 95 % interval, ``p_value``
-        that of the t-test, ``interval`` the correction that both have; ``p_holm`` is adjusted for
-        the number of p-values in the column. Missing without known sizes of the splits' parts.
+        A row per run and method except the reference: ``difference`` is the method's mean minus
+        that of ``against`` on the same ``n`` splits, ``low`` and ``high`` are the ends of its 95 %
+        interval, ``p_value`` is that of the t-test, and ``interval`` is the correction of both;
+        ``p_holm`` is adjusted for the number of p-values in the column. Intervals and p-values are
+        missing if the sizes of the training and test sets are unknown.
     pairs : DataFrame
-        A row per two methods of a track that met: on how many ``datasets``; how many of these the
-        ``first`` wins, is ``equal`` on and loses; ``median_difference`` of the first's mean less
-        the second's; ``p_value`` of the ``test``, Wilcoxon's signed ranks over data sets, and
+        A row per two methods of a track that share ``datasets`` (their number): on how many the
+        ``first`` wins, is ``equal`` and loses; ``median_difference`` of the first's mean minus the
+        second's; ``p_value`` of the ``test``, Wilcoxon's signed-rank test over data sets, and
         ``p_holm``. On one data set ``low``, ``high`` and ``p_value`` are as in `differences`.
     scores : DataFrame
-        A row per method: the mean over its ``datasets`` of its ``score``, scaled so that 0 is
-        always naming the largest class and 1 is no mistake, with a 95 % bootstrap interval over
-        data sets. Empty for metrics without such a scale.
+        A row per method: the mean over its ``datasets`` of its ``score``, scaled so that 0 is the
+        majority-class baseline and 1 is no error, with a 95 % bootstrap interval over data sets.
+        Empty for metrics without such a scale.
     notes : tuple of str
-        How the methods were chosen, what was left out and why.
+        How the methods were chosen, and which were left out and why.
     """
 
     metric: str
@@ -99,21 +101,21 @@ def compare(
     Parameters
     ----------
     runs : sequence of Path or Summary
-        Result folders, or what was read of them. Runs of one name are told apart by the folders
-        that they are in.
+        Result folders, or their summaries. Runs with the same name are distinguished by their
+        folders.
     metric : str, optional
-        The first of the first run's if not given.
+        The metric to compare. Default: the first run's first metric.
     against : str, optional
-        The method that `differences` are to, such as ``NMMP`` or ``NMMP, k-NN``; if not given, the
+        The reference method of `differences`, such as ``NMMP`` or ``NMMP, k-NN``. Default: the
         first method of each track.
     methods : sequence of str
         The methods to compare; all if empty.
     classifier : str, optional
-        The only classifier, by its name or label; if not given, the first setting of each.
+        The only classifier, by its name or label. Default: the first setting of each.
     at : sequence of str
-        ``NAME=VALUE`` of parameters, such as ``n_components=10``, where each method's best setting
-        by the mean over the test parts is not wanted; of ``labels`` and ``split.train`` the largest
-        is taken if not given.
+        ``NAME=VALUE`` of parameters, such as ``n_components=10``, instead of each method's best
+        setting by the mean over the test sets. Default for ``labels`` and ``split.train``: the
+        largest value.
     equivalence : float, default=0.01
         The largest difference of means that counts as equal.
 
@@ -134,8 +136,8 @@ def compare(
     """
     if not 0 <= equivalence < (1 if is_rate(metric or "error") else float("inf")):
         raise InputError(
-            f"The region of equivalence is a difference of 0 or more, below 1 for rates, not "
-            f"{equivalence:g}; one point is 0.01."
+            f"--equivalence must be 0 or more, and below 1 for rates, but is {equivalence:g}; "
+            "0.01 is one percentage point."
         )
     selection = select(runs, metric=metric, methods=methods, classifier=classifier, at=at)
     references = _references(selection, against)
@@ -235,19 +237,19 @@ def _check_common(selection: Selection, differences: pd.DataFrame, pairs: pd.Dat
         if first.place is not second.place
     )
     if len(datasets) > 1 and (pairs.empty or pairs["datasets"].max() < 2):
-        problem = "The runs have no two methods of one track in common on two data sets"
+        problem = "No two methods of the same track were run on at least two data sets"
     elif len(datasets) == 1 and len(selection.places) > 1 and not any(linked):
-        problem = "The runs are of one data set, but have no splits in common"
+        problem = "The runs are on one data set, but share no split"
     elif differences.empty and pairs.empty:
         problem = "There are no two methods to compare"
         if len({entry.track for entry in selection.entries}) > 1:
             problem += (
-                " among those that saw the test points unlabelled, nor among the others; "
-                "--against NAME compares one with all"
+                ", neither among those fitted with the unlabelled test samples nor among the "
+                "others; --against NAME compares one method with all"
             )
     else:
         return
-    lines = [f"{problem}. What each run has:", what_each_has(selection)]
+    lines = [f"{problem}. Methods and splits of each run:", what_each_has(selection)]
     raise InputError("\n".join([*lines, *selection.remarks.sentences()]))
 
 
@@ -259,6 +261,6 @@ def _remark_on_runs_of_one_dataset(selection: Selection) -> None:
     several = [f"{name} ({', '.join(own)})" for name, own in runs.items() if len(own) > 1]
     if several and len(runs) > 1:
         selection.remarks.add_for_all(
-            "Across data sets each counts once, by the mean of what its runs say of two methods "
-            f"that they have in common: {'; '.join(several)}"
+            "Each data set counts once, with the mean over its runs that have both methods: "
+            f"{'; '.join(several)}"
         )

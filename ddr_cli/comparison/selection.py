@@ -124,11 +124,11 @@ def _repeated(place: ComparedRun, metric: str, remarks: Remarks) -> pd.DataFrame
     own = run.spec.split.kind == PREDEFINED
     rows = rows[(rows["metric"] == metric) & ((rows["split"] == PREDEFINED) == own)]
     if (shuffled := rows["control"] == SHUFFLED_LABELS).any():
-        remarks.add("Shuffled labels are a control and no method: left out", place)
+        remarks.add("Shuffled labels are a control, not a method: left out", place)
         rows = rows[~shuffled]
     complete = rows["n"] == rows["planned"]
     if rows.empty:
-        remarks.add("Left out: no trial of it has succeeded", place)
+        remarks.add("Left out: none of its trials succeeded", place)
     elif rows["planned"].max() < 2:
         remarks.add(
             "Left out: one split has no spread; run the spec on two splits or more, such as with "
@@ -165,8 +165,8 @@ def _one_classifier_setting(
         label = method_name(item.label)
         if item.name in kept:
             remarks.add(
-                f"Of {method_name(item.name)}, {kept[item.name]} is compared; "
-                f"--classifier '{label}' takes that setting",
+                f"{kept[item.name]} is compared for {method_name(item.name)}; "
+                f"--classifier '{label}' selects the other setting",
                 place,
             )
         kept.setdefault(item.name, label)
@@ -229,7 +229,8 @@ def _one_budget(
         values = rows[name]
         most = ALL if (values == ALL).any() else values.max()
         if not (values == most).all():
-            remarks.add(f"Compared at {name} = {plain(most)}; --at {name}=... takes another", place)
+            text = f"Compared at {name} = {plain(most)}; --at {name}=... selects another value"
+            remarks.add(text, place)
         rows = rows[values == most]
     return rows
 
@@ -256,7 +257,7 @@ def _best(
         remarks.add(
             f"Swept methods are compared at their best setting, of up to {most}, by mean "
             f"{metric_name(metric)} on the test sets, which favours larger grids; "
-            "--at NAME=VALUE takes one setting",
+            "--at NAME=VALUE selects one setting",
             place,
         )
     return found
@@ -295,7 +296,7 @@ def _with_value(
     if not absent:
         chosen = group[[same_value(each, value) for each in group[column]]]
     if chosen.empty:
-        remarks.add(f"{name} can't offer {shown}: left out", place)
+        remarks.add(f"{name} cannot have {shown}: left out", place)
     return chosen
 
 

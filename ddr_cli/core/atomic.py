@@ -85,7 +85,7 @@ def require_file(path: Path) -> None:
     """Reject a device or a pipe, which may never end; a missing file is accepted."""
     if path.exists() and not path.is_file():
         kind = "a folder" if path.is_dir() else "a device or a pipe"
-        raise InputError(f"{path} is no file that can be read, but {kind}; name a file.")
+        raise InputError(f"{path} is not a readable file but {kind}; name a file.")
 
 
 def require_folder_of(path: Path) -> None:
@@ -97,7 +97,7 @@ def require_folder_of(path: Path) -> None:
 def refuse_link(path: Path) -> None:
     """Reject a link, which may lead outside, as in a results folder of someone else."""
     if path.is_symlink():
-        raise InputError(f"{path} is a link to another place, where nothing is written: remove it.")
+        raise InputError(f"{path} is a link, and ddr does not write through links: remove it.")
 
 
 @contextmanager

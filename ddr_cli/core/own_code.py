@@ -122,7 +122,7 @@ def load_code(name: str) -> Any:
         )
     piece = getattr(module, attribute)
     if not callable(piece):
-        raise InputError(f"{shown(name)} is no class that can be made, but {piece!r}.")
+        raise InputError(f"{shown(name)} is not a class but {piece!r}.")
     return piece
 
 
@@ -131,13 +131,13 @@ def require_trust(name: str) -> None:
     if is_listed(name) or name.partition(":")[0] == GIVEN or is_trusted(source := source_of(name)):
         return
     what = (
-        "is not on ddr's list of scikit-learn classes that do nothing but fit arrays"
+        "is not on ddr's list of scikit-learn classes that only fit arrays"
         if is_of_sklearn(name)
         else "is code that doesn't come with ddr"
     )
     raise UntrustedCodeError(
-        f"{shown(name)} {what}. Reading what names it runs it with all "
-        "your rights: look at it first, then say --trust.",
+        f"{shown(name)} {what}. A file that names it runs it with all your rights when it is "
+        "read: inspect the code first, then use --trust.",
         source,
     )
 
@@ -311,8 +311,8 @@ def _given(name: str) -> tuple[Any, str]:
     everything = _offered if name in _offered else _from_parent()
     if name not in everything:
         raise InputError(
-            f"The piece {GIVEN}:{name} was given as an object in Python, and this is another "
-            "program: run it where it was given, or put its class in a file."
+            f"The component {GIVEN}:{name} was passed as an object in another Python program: run "
+            "it there, or put its class in a file."
         )
     return everything[name]
 

@@ -86,7 +86,7 @@ class CardFile(Frozen):
 def _no_code(name: str) -> str:
     if is_code(name):
         raise ValueError(
-            f"a card cannot name code ({name}): a package offers a format or a generator by name, "
+            f"a card cannot name code ({name}): a package registers a format or generator by name, "
             "in the entry points ddr.formats or ddr.generators"
         )
     return name

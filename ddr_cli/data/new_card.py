@@ -93,7 +93,8 @@ def look_at(path: Path, name: str, said: Mapping[str, Any], *, yes: bool = False
         lines = [f"  {flags}    ({text})" for flags, text in seen.questions]
         what = "one thing" if len(lines) == 1 else f"{len(lines)} things"
         raise InputError(
-            f"{path} does not determine {what}. Give the flags, or --yes for what is proposed:\n"
+            f"{path} does not determine {what}. Answer with these flags, or accept the proposals "
+            "with --yes:\n"
             + "\n".join(lines)
         )
     return seen
@@ -138,7 +139,7 @@ def write_new_card(
     """
     target = Path(f"{legal_name(called)}.yaml")
     if target.exists() and not force:
-        raise InputError(f"{target} is there already; --force replaces it.")
+        raise InputError(f"{target} already exists; --force replaces it.")
     roles = [*((path, "train") for path in paths), *((path, "test") for path in test_paths)]
     content: dict[str, Any] = {
         "name": target.stem,
@@ -159,7 +160,7 @@ def write_new_card(
 def renew_card(target: Path, *, force: bool, sources: Sources) -> Dataset:
     """Update a user's card to its current files; return the data set."""
     if not force:
-        raise InputError(f"{target} is there already; --force updates it to the current files.")
+        raise InputError(f"{target} already exists; --force updates it to the current files.")
     return write_card(dict(read_document(target).data), target, sources)
 
 
@@ -386,7 +387,7 @@ def _sheet(path: Path, seen: Seen) -> Cells:
         return file
     seen.options["skip_rows"] = int(file.frame.index[above]) - 1
     words = [cell for cell in file.frame.iloc[:above].to_numpy().ravel() if cell]
-    seen.note("file", f"not read, above the names: {', '.join(words[:5])}")
+    seen.note("file", f"skipped, above the names: {', '.join(words[:5])}")
     return tables.read_file_cells(path, sheet, seen.options["skip_rows"])
 
 

@@ -307,7 +307,7 @@ def _takes_unlabelled(method: _Reducer) -> str:
 
 
 @_contract(
-    "widths",
+    "n_components, if nested",
     _Reducer,
     "A sweep of n_components reads wrong numbers from the fit with most components.",
 )

@@ -75,7 +75,7 @@ class Display(Progress):
             self._bars.add_task(text, total=self._totals.total, completed=all_done, failed="")
         self._bars.start()
         if not self._console.is_terminal:
-            already = f", {done} of them done already" if done else ""
+            already = f", {done} of them already done" if done else ""
             self.note(f"{name}: {total} {self._unit}{already}")
 
     def advance(self, ok: int, failed: int) -> None:

@@ -96,8 +96,8 @@ class PlanFacts(RunStatus):
         if not self.missing or not self.remaining:
             return ""
         return (
-            f"not here: {', '.join(self.missing)}; 'ddr data fetch {self.dataset}' downloads it or "
-            "says what can be done"
+            f"missing: {', '.join(self.missing)}; 'ddr data fetch {self.dataset}' downloads it or "
+            "explains what to do"
         )
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class PlanFacts(RunStatus):
         shared = f", {per_fit:.3g} trials per fit" if per_fit > 1 else ""
         lines = [
             ("fits", f"{self.fits}{shared}"),
-            ("tuning", f"{self.inner_fits} fits more on inner folds" * bool(self.candidates)),
+            ("tuning", f"{self.inner_fits} more fits on inner folds" * bool(self.candidates)),
             *(("", f"  {line}") for line in self.candidates),
             *(
                 ("neighbours", f"searched once per split, {k} of each sample ({mode})")

@@ -28,8 +28,7 @@ Indices = NDArray[np.intp]
 _RANK_TOL = 1e-10  # relative size at which an eigenvalue of a scatter matrix counts as zero
 _PAIRS = 512  # pairs whose differences fit a processor's cache
 FAR = 1e3
-"""If no bound is proved for all metrics: the bound holds for traces that are larger by this
-factor."""
+"""Without a bound for all metrics, one is proved for traces up to this many times larger."""
 
 _MULTIPLES = (math.log(1e-5), math.log(1e6))
 

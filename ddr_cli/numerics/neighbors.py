@@ -54,7 +54,7 @@ class Neighbors:
     def first(self, k: int) -> Neighbors:
         """Return the `k` nearest: the result that a search for `k` would give."""
         if k > self.k:
-            raise ValueError(f"n_neighbors={k}, but the given neighbors are only {self.k} of each.")
+            raise ValueError(f"n_neighbors={k}, but only {self.k} neighbors per sample are given.")
         return Neighbors(self.indices[:, :k], self.distances[:, :k])
 
 

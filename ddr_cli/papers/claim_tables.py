@@ -86,7 +86,7 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
 
 
 _Read = tuple[str, str, Any, Any]
-"""The predicate, the interpretation, the result, and the printed value, if it is known."""
+"""The number or claim, the interpretation, its verdict, and the one to compare with, if known."""
 
 
 def _readings(result: PaperResult) -> Iterator[_Read]:

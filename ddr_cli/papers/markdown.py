@@ -25,15 +25,15 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
     reference = paper.reference
     authors = ", ".join(reference.authors)
     runs = [summary.run for item in result.artefacts for summary in item.summaries]
-    started = [run.manifest.sessions[-1].started[:10] for run in runs if run.manifest.sessions]
-    when = f"Rows of {min(started)} to {max(started)}. " if started else ""
+    days = sorted({run.manifest.sessions[-1].started[:10] for run in runs if run.manifest.sessions})
+    when = f"Trials of {' to '.join(sorted({days[0], days[-1]}))}. " if days else ""
     lines = [
         f"# {paper.short}: what the paper prints, and what we get",
         f'{authors}, "{reference.title}", {reference.year}. {paper.asked}',
-        f"{when}`ddr report results/` makes this page from the "
-        "journals; `make reproduce` runs them again. "
-        f"[What was done and found](../../docs/papers/{paper.name}.md) · "
-        "[How verdicts are given](../../docs/verdicts.md)",
+        f"{when}`ddr report results/` generates this page from the trial logs; `make reproduce` "
+        "runs the trials again. "
+        f"[What we did and found](../../docs/papers/{paper.name}.md) · "
+        "[How verdicts are decided](../../docs/verdicts.md)",
         _counts(result),
     ]
     for item in result.artefacts:
@@ -83,7 +83,7 @@ def _artefact(item: ArtefactResult, figures: list[str]) -> Iterator[str]:
         shown = number_table(artefact, item.numbers)
         yield Table(shown.drop(columns=list(_LEFT_OUT), errors="ignore")).markdown()
     if artefact.choice is not None and artefact.choice.when == "after":
-        yield f"Chosen after results had been seen: {artefact.choice.what}."
+        yield f"Chosen after we had seen results: {artefact.choice.what}."
 
 
 def _claims(result: PaperResult) -> str:

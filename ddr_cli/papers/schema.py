@@ -168,8 +168,7 @@ class PrintedNumber(_Answered):
 
 
 Kept = Literal["both", "separable", "multimodal", "neither"]
-"""What an embedding preserves: separate classes, separate sub-classes of a merged class, or
-both."""
+"""The properties that an embedding preserves: separate classes, sub-classes, or both."""
 
 
 class TableMark(_Answered):

@@ -114,28 +114,28 @@ def _notes_of_a_run(
     against = next(iter(differences["against"]), "")
     corrections = differences["interval"].dropna().unique()
     if against:
-        yield f"Difference: less {against}."
+        yield f"Difference: method minus {against}."
     elif len(rows) > 1 and wanted and not wanted & set(rows["method"]):
         yield f"No differences: {' or '.join(sorted(wanted))} was not run on these splits."
     if len(corrections):
         tests = int(found.differences["p_value"].notna().sum())
         yield (
-            f"Interval and p, each for itself: {'; '.join(corrections)}. Holm: over the {tests} "
-            f"comparison{'s' if tests > 1 else ''} made."
+            f"Interval and p of each comparison: {'; '.join(corrections)}. Holm: adjusted for "
+            f"{tests} comparison{'s' if tests > 1 else ''}."
         )
     elif against:
-        yield "No interval: the sizes of the splits' parts are not known."
+        yield "No interval: the sizes of the training and test sets are unknown."
     theirs = next(iter(differences["against_track"]), track)
     if _sees_test_set(track) != _sees_test_set(theirs):
         saw, not_seen = "these methods were", f"{against} was not"
         if not _sees_test_set(track):
             saw, not_seen = f"{against} was", "these methods were not"
-        yield f"Only {saw} fitted with the test samples, unlabelled; {not_seen}."
+        yield f"Only {saw} fitted with the unlabelled test samples; {not_seen}."
     if _is_tuned(track) != _is_tuned(theirs):
         tuned = "these methods are" if _is_tuned(track) else f"{against} is"
         yield f"Only {tuned} tuned."
     if rows["failed"].any():
-        yield "†: failed on so many splits, and scored there as the largest class."
+        yield "†: number of failed splits, each scored as the majority-class baseline."
 
 
 def _track_words(found: Comparison, track: str) -> str:
@@ -181,7 +181,7 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
     )
     better = "lower" if lower_is_better(metric) else "higher"
     below = [
-        f"Of the first against the second; {better} is better. Equal: means that differ by "
+        f"Differences: first minus second; {better} is better. Equal: means that differ by "
         f"{amount_text(found.equivalence, metric)} or less.",
         *_power_words(found),
     ]
@@ -194,15 +194,15 @@ def _power_words(found: Comparison) -> Iterator[str]:
     tested = found.pairs[found.pairs["test"] == SIGNED_RANKS]
     n, most = len(tested), tested["datasets"].max()
     yield (
-        f"p: Wilcoxon's signed ranks over data sets; Holm: over {n} pair{'s' if n > 1 else ''}. "
-        "Only Holm's p depends on how many methods are compared."
+        f"p: Wilcoxon's signed-rank test over data sets; Holm: adjusted for {n} "
+        f"pair{'s' if n > 1 else ''}. Only Holm's p depends on the number of methods."
     )
     alone, together = (fewest_for_signed_ranks(_ALPHA, tests) for tests in (1, n))
-    needed = f"{alone} data sets" + (f", {together} beside {n} pairs" if together > alone else "")
+    needed = f"{alone} data sets" + (f", {together} with {n} pairs" if together > alone else "")
     if most < alone:
-        yield f"With {most} data sets this test can't reject at 5 %: it takes {needed}."
+        yield f"With {most} data sets this test cannot reach p < 0.05; it needs {needed}."
     elif most < together:
-        yield f"With {most} data sets Holm's p can't fall below 5 %: it takes {needed}."
+        yield f"With {most} data sets Holm's p cannot reach 0.05; it needs {needed}."
 
 
 def _of_scores(found: Comparison, track: str, scores: pd.DataFrame) -> Table:
@@ -219,9 +219,7 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame) -> Table:
             for row in scores.to_dict("records")
         ]
     )
-    below = [
-        "0: always naming the largest class; 1: no mistake. Interval: bootstrap over data sets."
-    ]
+    below = ["0: majority-class baseline; 1: no error. Interval: bootstrap over data sets."]
     if scores["datasets"].nunique() > 1:
         below.append("Methods on different data sets are compared by the pairs, not by this mean.")
     title = f"Mean scaled score: {metric_axis(found.metric)}{_track_words(found, track)}"

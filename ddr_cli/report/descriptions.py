@@ -39,11 +39,11 @@ _SPLIT_EXAMPLES = {
 }
 _SPLIT_NOTES = {
     "grouped": "The card's format names the column of the groups: 'ddr data new ... --groups "
-    "subject'. Groups are\ndrawn such that every training part has all classes.",
-    "given": "The file is a CSV table beside the spec: its first line names the splits, and below "
-    "it stands a\nline for each row of the data set, each cell train, test or, for a row of "
-    "neither part, empty. A\ncolumn of the data's own table has the same values; the card's "
-    "format names it in 'parts'.",
+    "subject'. Groups are\ndrawn such that every training set has all classes.",
+    "given": "The file is a CSV table next to the spec. Its first line names the splits; each "
+    "further line belongs\nto a row of the data set. A cell is train, test or, if the row is in "
+    "neither set, empty. Instead of\na file, a column of the data table can have these values; "
+    "the card's format lists it in 'parts'.",
 }
 
 
@@ -107,14 +107,16 @@ def _traits(section: str, piece: Any) -> dict[str, Any]:
     reducer = get_traits(piece)
     labels = "uses the labels" if reducer.supervised else "ignores the labels"
     if reducer.semi_supervised:
-        labels += ", and learns from points without one (y = -1)"
+        labels += ", also uses unlabelled samples (y = -1)"
     modes = [mode for mode in ("out_of_sample", "transductive") if getattr(reducer, mode)]
     return {
         "authors": reducer.author_check,
         "version": reducer.version,
         "labels": labels,
         "modes": ", ".join(modes),
-        "dimensions": "nested: a wider fit contains the narrower ones" if reducer.nested else None,
+        "dimensions": "nested: a fit with more components contains those with fewer"
+        if reducer.nested
+        else None,
         "usually after": ", ".join(reducer.preprocess),
         "library": reducer.library,
         "default grids": ", ".join(reducer.grids),

@@ -126,11 +126,11 @@ def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
         for row in rows[:_MOST_FAILURES]
     ]
     if len(rows) > _MOST_FAILURES:
-        lines.append(f"{FAILED_MARK} and so did {len(rows) - _MOST_FAILURES} more")
+        lines.append(f"{FAILED_MARK} {len(rows) - _MOST_FAILURES} more failed on some splits")
     return [
         *lines,
         *unscored,
-        "A split on which a method failed is scored as its training part's largest class.",
+        "A split on which a method failed is scored as the majority class of its training set.",
     ]
 
 
@@ -221,13 +221,13 @@ def control_table(summary: Summary) -> Table | None:
     rows, notes = found.rows, []
     if "scaled" in rows:
         notes.append(
-            f"Scaled: 0 is always naming the largest class "
+            f"Scaled: 0 is the majority-class baseline "
             f"({number(found.low or 0.0, found.metric)}), 1 is {found.strongest} on all features."
         )
     if "seen" in rows:
         notes.append(
-            "Shuffled: the share of labels named rightly after fitting to permuted ones, on the "
-            "points fitted to and on the others (%)."
+            "Shuffled: accuracy (%) after a fit to permuted labels, on the samples of the fit "
+            "(seen) and on the others (held out)."
         )
     # A sentence in place of a single row would save nothing.
     shown_rows = _MOST_ROWS if len(rows) > _MOST_ROWS + 1 else len(rows)

@@ -131,8 +131,7 @@ class Table:
         return title + table + "".join(f"\n{note}\n" for note in self.notes)
 
     def latex(self) -> str:
-        """Return a tabular (package booktabs), with the title and the notes as comments before
-        it."""
+        """Return a tabular (package booktabs); the title and the notes are comments above it."""
         names = [*map(str, self.frame.columns)]
         left = [place == 0 or name in self.left for place, name in enumerate(names)]
         words = (*([self.title] if self.title else []), *self.notes)

@@ -129,8 +129,7 @@ class ReducerSpec(Item):
 
     section, prefix = "reducers", "reducer"
     mode: Mode = "out_of_sample"
-    """How test samples are embedded: with the training samples, without labels, or by the fitted
-    map."""
+    """How test samples are embedded: in the fit, without labels, or by the fitted map."""
     label: Label = ""
     """The displayed name; required if two items do not differ in anything displayed."""
     params: Params = Field(default_factory=dict)

@@ -141,8 +141,7 @@ class ReadSpec(Spec):
     @model_validator(mode="before")
     @classmethod
     def _defaults(cls, value: dict[str, Any]) -> dict[str, Any]:
-        """Fill in defaults that follow from other values; later validators set those that are
-        `None`."""
+        """Fill in defaults that follow from other values; `None` is left to later validators."""
         empty: dict[str, Any] = {"title": value["name"], "metrics": None, "plot": {}}
         if _compares(value):
             empty["controls"] = list(get_args(Control))
@@ -221,7 +220,7 @@ class ReadSpec(Spec):
         budgets = read_labels(value)
         if info.data.get("measures") and any(budget != ALL for budget in budgets):
             raise ValueError(
-                "measures need the classes of all samples, so they cannot have a budget of labels; "
+                "measures need the classes of all samples, so they do not support labels; "
                 "leave out measures or labels"
             )
         refuse(check_budgets(budgets, context.class_sizes))

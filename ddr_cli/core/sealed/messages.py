@@ -73,7 +73,7 @@ def _array(of: Connection, dtype: np.dtype[Any], shape: list[int]) -> Any:
     array = np.empty(tuple(shape), dtype)
     # Of an array that is not filled, the rest is what was in memory before: labels, maybe.
     if array.nbytes and of.recv_bytes_into(array.reshape(-1).view(np.uint8)) != array.nbytes:
-        raise UnreadableError("an array that is not whole")
+        raise UnreadableError("an incomplete array")
     return array
 
 

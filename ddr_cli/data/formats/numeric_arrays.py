@@ -222,7 +222,7 @@ def _from_hdf5(group: Any, name: str) -> Any:
     link = type(group.get(name, getlink=True)).__name__
     item = group[name] if link == "HardLink" else None
     if item is None or getattr(item, "is_virtual", False) or getattr(item, "external", None):
-        raise ValueError(f"'{name}' leads to another place")
+        raise ValueError(f"'{name}' refers to another file")
     if getattr(item, "nbytes", 0) > UNPACKED_LIMIT:
         raise ValueError(f"'{name}' unpacks to {item.nbytes} bytes")
     if "MATLAB_sparse" in item.attrs:

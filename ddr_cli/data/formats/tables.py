@@ -37,7 +37,7 @@ SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "whitespace": _BLANKS
 @registered(
     "format",
     "csv",
-    "text table: separated by commas, tabs, blanks or another sign; plain or gz",
+    "text table: separated by commas, tabs, blanks or another character; plain or gz",
     endings=(".csv", ".tsv"),
 )
 def read_csv(

@@ -51,7 +51,7 @@ class KeptEmbedding(Frozen):
         if len(widths) != 1 or not widths <= {1, 2, 3}:
             raise ValueError("its coordinates are not a table of one to three columns")
         if not len(self.coordinates) == len(self.y) == len(self.part):
-            raise ValueError("it has not as many labels as samples")
+            raise ValueError("the numbers of its labels and samples differ")
         return self
 
     def write(self, path: Path) -> None:

@@ -98,8 +98,8 @@ def rescue(journals: Journals) -> str:
                 file.path.rename(target / file.path.name)
             file.write_again()
             told.append(
-                f"{file.path} was removed or changed by another program during the run. It has all "
-                f"{len(file.rows)} rows again."
+                f"{file.path} was removed or changed by another program during the run. All "
+                f"{len(file.rows)} rows were written again."
             )
     return f"{' '.join(told)}{aside} The same command resumes from them."
 

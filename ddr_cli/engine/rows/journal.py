@@ -426,7 +426,7 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
         begun = first.rstrip(b"\0")
         if _FIRST.startswith(begun[: len(_FIRST)]) and b"\r" not in begun:
             return (), [], 0
-        raise UnreadableJournalError(path, "it has no line that ends")
+        raise UnreadableJournalError(path, "it has no complete line")
     header = _header(path, first)
     end = content.rfind(b"\n") + 1
     # A power cut can leave a tail of zero bytes where the last rows should be.
@@ -465,7 +465,7 @@ def _wrong(line: str, columns: int) -> str:
     """Return why a line is not a row of that many cells, or an empty string."""
     rows = _parsed(line)
     if line.startswith(("<<<<<<<", "|||||||", "=======", ">>>>>>>")):
-        return f"it is a mark of an unfinished merge ({one_line(line, 40)})"
+        return f"it is a conflict marker of an unfinished merge ({one_line(line, 40)})"
     if not line.strip():
         return "it is empty"
     if "\0" in line or not rows:
@@ -473,7 +473,7 @@ def _wrong(line: str, columns: int) -> str:
     if line.count('"') % 2:
         return "a quotation mark is missing"
     if len(rows) > 1:
-        return "it holds other line ends"
+        return "it has other line endings"
     cells = len(rows[0])
     return f"{cells} cells where the header has {columns}" if cells != columns else ""
 

@@ -25,8 +25,8 @@ _DEPTH = 2
 _ANSWER_SECONDS = 5.0
 _ALONE_SECONDS = 120.0
 _LOST = (
-    "The connection to the dask scheduler {} was lost ({}). What had ended is saved: run the same "
-    "command again when the scheduler is up."
+    "The connection to the dask scheduler {} was lost ({}). Finished trials are saved: run the "
+    "same command again when the scheduler is up."
 )
 
 
@@ -144,7 +144,7 @@ class DaskExecutor(Executor):
         elif time.monotonic() - self._last_with_workers > _ALONE_SECONDS:
             raise ExecutorError(
                 f"The dask scheduler {self._address} has had no workers for {_ALONE_SECONDS:g} s. "
-                "What had ended is saved: start workers and run the same command again."
+                "Finished trials are saved: start workers and run the same command again."
             )
 
     def _check_connection(self) -> None:
