@@ -40,7 +40,7 @@ def report(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rebuild tables, figures, verdicts and one page from the journals of all runs.
+    """Rebuild tables, figures, verdicts and one page from the trial logs of all runs.
 
     For runs that belong to no paper, it writes the table, paired differences and failures. If a run
     cannot be read, the command reports it, leaves it out and exits with 1.

@@ -32,7 +32,7 @@ _CHECKOUT_SECONDS = 60.0
 
 @takes_run_options
 def run(specs: SpecNames, options: RunOptions) -> None:
-    """Run specs: write a journal of trials, a table and a figure for each.
+    """Run specs: write a log of trials, a table and a figure for each.
 
     The same command resumes an interrupted run; finished trials are not repeated.
     """

@@ -261,7 +261,7 @@ def export(
     """Write all rows of a suite, as one long table (.csv) or as an archive to publish (.zip).
 
     The table has the columns method, data set, split, metric, value, seconds and setting. The
-    archive contains the journals, the suite, CITATION.cff and checksums. The same rows give
+    archive contains the trial logs, the suite, CITATION.cff and checksums. The same rows give
     identical files.
     """
     from ddr_cli.core.atomic import atomic_write, clear_messages

@@ -108,7 +108,7 @@ def load_run(folder: Path) -> Run:
         )
     if lacking := [name for name in needed if name not in trials]:
         raise InputError(
-            f"{path} is damaged: its journal has no column '{lacking[0]}'. Restore it, "
+            f"{path} is damaged: it has no column '{lacking[0]}'. Restore it, "
             "or run the spec again with --redo all."
         )
     families = {split: split_family(split) for split in trials["split"].unique()}

@@ -307,7 +307,7 @@ def _takes_unlabelled(method: _Reducer) -> str:
 
 
 @_contract(
-    "n_components, if nested",
+    "n_components",
     _Reducer,
     "A sweep of n_components reads wrong numbers from the fit with most components.",
 )

@@ -173,7 +173,7 @@ class SpecRun:
         aside = set_aside(self.folder)
         if self._unreadable and not self._redo.all:
             progress.problem(
-                f"{self._unreadable.path} is not a journal: {self._unreadable.reason}. It was "
+                f"{self._unreadable.path} is not a trial log: {self._unreadable.reason}. It was "
                 f"moved to {aside}, and all trials are run again."
             )
         self._journals = None

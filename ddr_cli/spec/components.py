@@ -129,9 +129,9 @@ class ReducerSpec(Item):
 
     section, prefix = "reducers", "reducer"
     mode: Mode = "out_of_sample"
-    """How test samples are embedded: in the fit, without labels, or by the fitted map."""
+    """How test samples are embedded: in the fit, without their labels, or by the fitted map."""
     label: Label = ""
-    """The displayed name; required if two items do not differ in anything displayed."""
+    """Name in tables and figures; required if two items would otherwise look the same."""
     params: Params = Field(default_factory=dict)
 
 
@@ -143,7 +143,7 @@ class ClassifierSpec(Item):
 
     section, prefix = "classifiers", "classifier"
     label: Label = ""
-    """The displayed name; required if two items do not differ in anything displayed."""
+    """Name in tables and figures; required if two items would otherwise look the same."""
     only_on: str = ""
     """The only reducer that it is run with; by default it is run with all."""
     params: Params = Field(default_factory=dict)
@@ -155,5 +155,5 @@ class MeasureSpec(Item):
     section, prefix = "measures", "classifier"
     is_tunable = False
     label: Label = ""
-    """The displayed name; required if two items do not differ in anything displayed."""
+    """Name in tables and figures; required if two items would otherwise look the same."""
     params: Params = Field(default_factory=dict)

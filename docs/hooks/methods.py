@@ -163,7 +163,7 @@ def _what_was_found(runs: pd.DataFrame) -> str:
         folder = f"../../results/{row.run}"
         text += (
             f"| {row.title} (`{row.run}`) | {row.scored_by} | {row.shown} | "
-            f"[summary]({folder}/summary.csv), [journal]({folder}/trials.csv) |\n"
+            f"[summary]({folder}/summary.csv), [trial log]({folder}/trials.csv) |\n"
         )
     return text
 

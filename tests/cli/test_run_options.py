@@ -82,10 +82,10 @@ def test_a_piece_is_run_again_and_what_is_no_journal_is_set_aside(ddr_here, smal
     (small / "trials.csv").write_bytes(whole.decode().encode("utf-16"))
     for command in (["plan", "small.yaml"], ["report", "results", "--check"]):
         done = ddr_here(*command)
-        assert "not a journal" in done.stdout + done.stderr
+        assert "not a trial log" in done.stdout + done.stderr
     done = ddr_here("run", "small.yaml", "--quiet")
     assert done.returncode == 0
-    assert "not a journal" in done.stderr
+    assert "not a trial log" in done.stderr
     assert len((small / "trials.csv").read_bytes().splitlines()) == len(whole.splitlines())
 
 

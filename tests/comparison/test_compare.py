@@ -145,7 +145,7 @@ def test_the_scaled_score_is_between_the_largest_class_and_no_mistake(folders):
 
 
 def test_too_few_data_sets_to_reject_are_said(folders):
-    assert "With 3 data sets this test can't reject" in in_words(compare(folders[:3]))
+    assert "With 3 data sets this test cannot reach p < 0.05" in in_words(compare(folders[:3]))
     assert "can't" not in in_words(compare(folders[:6]))
 
 
@@ -279,7 +279,7 @@ def test_a_setting_is_taken_in_place_of_the_best(make):
     kept = [line for line in text if "pca" not in line or line.split(",")[column] != "3"]
     (narrow / "trials.csv").write_text("".join(kept), encoding="utf-8")
     notes = compare([narrow], at=["n_components=3"]).notes
-    assert any("PCA can't offer dim = 3" in note for note in notes)
+    assert any("PCA cannot have dim = 3" in note for note in notes)
 
 
 def test_runs_of_one_spec_in_two_folders_are_told_apart(make, results, tmp_path):
@@ -353,7 +353,7 @@ def test_a_run_of_other_splits_is_said(make, tmp_path):
     table = pd.read_csv(other / "trials.csv")
     table["split_hash"] = table["split_hash"].str[::-1]
     table.to_csv(other / "trials.csv", index=False)
-    with pytest.raises(InputError, match="no splits"):
+    with pytest.raises(InputError, match="share no split"):
         compare([make("run", errors), other])
 
 
@@ -399,7 +399,7 @@ def test_a_tuned_method_stands_beside_its_default(tmp_path):
     assert found.methods["chosen"].iloc[1].startswith("dim = ")
     assert any(note.startswith("Shuffled labels") for note in found.notes)
     at = compare([tmp_path / "tuned"], at=["n_components=1"], classifier="knn")
-    assert any("LDA, tuned can't offer dim = 1" in note for note in at.notes)
+    assert any("LDA, tuned cannot have dim = 1" in note for note in at.notes)
 
 
 def test_one_budget_of_labels_is_compared(tmp_path):

@@ -163,7 +163,7 @@ def test_mat_73_reads_no_other_file(tmp_path):
         with h5py.File(path, "w", userblock_size=512) as file:
             file["gnd"] = Y[None, :]
             put(file)
-        with pytest.raises(InputError, match="'fea' leads to another place"):
+        with pytest.raises(InputError, match="'fea' refers to another file"):
             read_mat([path])
 
 

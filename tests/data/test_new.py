@@ -279,7 +279,7 @@ def test_of_two_sheets_with_tables_the_user_chooses(new, book):
 def test_names_are_found_below_merged_headings(new, book):
     book(Data=[("Trial of 2024", None, None), ("measured", None, "meta"), *ROWS])
     result = new("book.xlsx")
-    assert "not read, above the names: Trial of 2024, measured, meta" in result.output
+    assert "skipped, above the names: Trial of 2024, measured, meta" in result.output
     assert "row 3" in result.output
     data = load_dataset("./book.yaml")
     assert (data.n_samples, data.class_counts) == (N, {"ill": 30, "well": 30})

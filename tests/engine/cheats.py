@@ -484,7 +484,7 @@ class OverwriteData(Overwrite):
 
 @cheat(DETECTED, alone=True, splits=2)
 class JournalDigits(Honest):
-    """Changes digits in rows of the journal and keeps its size."""
+    """Changes digits in rows of the trial log and keeps its size."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         for journal in (ROOT / "results").glob(f"{type(self).__name__}/trials.csv"):
@@ -498,7 +498,7 @@ class JournalDigits(Honest):
 
 @cheat(DETECTED, alone=True, splits=2)
 class JournalRow(Honest):
-    """Appends rows of its own to the journal."""
+    """Appends rows of its own to the trial log."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         for journal in (ROOT / "results").glob(f"{type(self).__name__}/trials.csv"):

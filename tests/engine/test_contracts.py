@@ -52,7 +52,7 @@ WRONG = {
         "(X + np.arange(len(X))[:, None] % 2) @ self.axes_.T",
     ),
     "labels of -1": ("np.unique(y[y >= 0])", "np.unique(y)"),
-    "widths": ("axes[: self.n_components]", "axes[self.n_components - 1 :: -1]"),
+    "n_components": ("axes[: self.n_components]", "axes[self.n_components - 1 :: -1]"),
     "transform(X_train)": (
         "    def transform(self, X):",
         "    def transform(self, X):\n        self.axes_ = 2 * self.axes_",
@@ -65,12 +65,12 @@ WRONG = {
 ALSO = {
     "input unchanged": {"transform(X_train)"},
     "determinism": {
-        *("transform(X_train)", "pickle", "widths", "ignores test labels"),
+        *("transform(X_train)", "pickle", "n_components", "ignores test labels"),
         *("ignores other test samples", "ignores the test order"),
     },
     "transform(X_train)": {"determinism", "pickle", "ignores other test samples"},
     # A copy may lie otherwise in memory, where some versions of NumPy multiply to other last bits.
-    "widths": {"pickle"},
+    "n_components": {"pickle"},
     "ignores the test order": {
         "ignores other test samples",
         "transform(X_train)",

@@ -176,7 +176,7 @@ def test_a_ceiling_that_becomes_a_method_moves_to_the_methods(make_spec, run, sp
 
 def test_what_is_no_journal_is_named_and_set_aside(spec, run, folder):
     (folder / "controls.csv").write_bytes(b"\xff\xfe" + b"a\0,\0\n\0" * 9)
-    with pytest.raises(InputError, match=r"controls\.csv is not a journal"):
+    with pytest.raises(InputError, match=r"controls\.csv is not a trial log"):
         read_trials(folder)
     told = []
 
@@ -186,7 +186,7 @@ def test_what_is_no_journal_is_named_and_set_aside(spec, run, folder):
 
     outcome = run(spec, progress=Told())
     assert outcome.done == outcome.planned
-    assert "controls.csv is not a journal" in told[0]
+    assert "controls.csv is not a trial log" in told[0]
     assert len(list((folder / "previous").glob("*/controls.csv"))) == 1
 
 

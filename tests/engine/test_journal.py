@@ -198,14 +198,14 @@ def test_quotes_and_other_line_ends_are_read(tmp_path):
 def test_what_is_no_journal_is_never_overwritten(tmp_path, change):
     path = write(tmp_path, [row(0)])
     path.write_bytes(content := change(path.read_bytes()))
-    with pytest.raises(UnreadableJournalError, match="not a journal"):
+    with pytest.raises(UnreadableJournalError, match="not a trial log"):
         Journal(path, COLUMNS)
     assert path.read_bytes() == content
 
 
 def test_another_csv_is_not_taken_for_a_journal(tmp_path):
     (tmp_path / "trials.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="not a journal"):
+    with pytest.raises(InputError, match="not a trial log"):
         Journal(tmp_path / "trials.csv", COLUMNS)
     assert (tmp_path / "trials.csv").read_text() == "a,b\n1,2\n"
 

@@ -120,6 +120,15 @@ def test_the_finding_on_discriminative_projections(readme, verdicts):
     assert _percent(max(sizes) / sum(sizes)) in readme
 
 
+def test_the_finding_of_the_leaderboard(readme):
+    table = pd.read_csv(ROOT / "results" / "report" / "suite_lite" / "leaderboard.csv")
+    table = table.query("track == 'inductive' and classifier == 'knn' and tuned")
+    best = table.set_index("place").loc[1]
+    assert f"of {len(table)} methods and {best['datasets']} data sets, `{best['method']}`" in readme
+    without = table.set_index("method").loc["none", "mean"]
+    assert f"{_percent(best['mean'])}, compared with {_percent(without)} without" in readme
+
+
 def test_the_scripts_for_slurm_are_right_as_far_as_can_be_seen_without_it():
     page = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
     (python,) = [text for text in re.findall(r"```python\n(.*?)```", page, re.S) if "SLURM" in text]

@@ -47,7 +47,7 @@ class UnreadableJournalError(InputError):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
-            f"{path} is not a journal: {reason}. Restore the file; 'ddr run' moves it to previous/ "
+            f"{path} is not a trial log: {reason}. Restore the file; 'ddr run' moves it to previous/ "
             "and starts over."
         )
         self.path, self.reason = path, reason
@@ -493,7 +493,7 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
             "the file, or move it away to start over."
         )
     raise InputError(
-        f"{path} is not a journal of ddr: its first line is a different header. Choose another "
+        f"{path} is not a trial log of ddr: its first line is a different header. Choose another "
         "folder "
         "with --out, or move the file away; '--redo all' moves it to previous/."
     )
