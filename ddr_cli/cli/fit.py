@@ -29,7 +29,7 @@ def fit(
 
     The spec's run determines the best method. If the spec tunes, the inner scores decide, which use
     no test samples. Otherwise the mean over the test sets decides, and the mean of the chosen
-    method is then optimistic. --reducer and --classifier choose by hand; a spec with one method
+    method is then optimistic. --reducer and --classifier override this; a spec with one method
     needs no run. The file contains no pickle; the command prints the lines that load it.
     """
     from ddr_cli.core.atomic import require_folder_of

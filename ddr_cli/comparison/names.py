@@ -69,7 +69,7 @@ def plain(value: Any) -> str:
 
 
 def family_name(family: str, n: int) -> str:
-    """Return ``50 re-splits``, ``the predefined split`` or ``all samples``."""
+    """Return ``50 re-splits``, ``the predefined split`` or ``all points``."""
     # Where sizes of the training part are compared, a family's name ends with its size.
     kind = family.partition("-")[0]
     one, many = _FAMILIES.get(kind, (f"{family} split", f"{family} splits"))

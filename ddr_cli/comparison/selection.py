@@ -106,9 +106,7 @@ def _metric(requested: str | None, places: Sequence[ComparedRun]) -> str:
         who = f"{places[0].label} has" if len(places) == 1 else "The runs have"
         raise InputError(f"{who} no metric '{metric}'.{hint}")
     if get_scale(metric).better is None:
-        raise InputError(
-            f"Of '{metric}' neither end is better, so methods can't be compared by it."
-        )
+        raise InputError(f"'{metric}' has no better direction, so it cannot compare methods.")
     return metric
 
 

@@ -176,7 +176,7 @@ class Card(Frozen):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
     title: str
     version: Annotated[int, Ge(1)] = 1
-    """Raised if the loaded numbers change."""
+    """A number to raise whenever the loaded numbers change."""
     description: str = ""
     citation: str = ""
     licence: str = ""

@@ -94,8 +94,7 @@ def look_at(path: Path, name: str, said: Mapping[str, Any], *, yes: bool = False
         what = "one thing" if len(lines) == 1 else f"{len(lines)} things"
         raise InputError(
             f"{path} does not determine {what}. Answer with these flags, or accept the proposals "
-            "with --yes:\n"
-            + "\n".join(lines)
+            "with --yes:\n" + "\n".join(lines)
         )
     return seen
 

@@ -92,7 +92,7 @@ def lfda_simple(*, n_samples: Annotated[int, Ge(2)] = 300, random_state: _Seed =
     )
 
 
-@registered("generator", "lfda_mixed", "two clusters, each holding points of both classes")
+@registered("generator", "lfda_mixed", "two clusters, each with samples of both classes")
 def lfda_mixed(*, n_samples: Annotated[int, Ge(4)] = 300, random_state: _Seed = 0) -> RawData:
     """Generate two clusters, each with both classes (LFDA, second toy: label-mixed cluster).
 

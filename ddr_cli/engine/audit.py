@@ -66,7 +66,7 @@ class Audit:
     Parameters
     ----------
     method, version, source, dataset, split : str, int, str, str, str
-        What was audited, and on what; `source` tells versions of code apart that is not `ddr`'s.
+        What was audited, and on what; `source` distinguishes versions of foreign code.
     test_labels : bool or None
         Whether the embedding has the same bits if the labels of the test set are permuted, in
         memory and in the files of the run. None if two fits to the same samples differ as much.

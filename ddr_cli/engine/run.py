@@ -240,7 +240,7 @@ def run_spec(
     executor : Executor, optional
         The processes, to share them among runs; they replace `jobs` and `memory_limit`.
     datasets : Datasets, optional
-        Where the data comes from, to share it among runs; default: as the environment says.
+        Where the data comes from, to share it among runs; default: the environment decides.
 
     Returns
     -------

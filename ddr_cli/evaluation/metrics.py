@@ -26,7 +26,7 @@ class Scale:
     title : str
         The name on an axis or in a table's head.
     better : {"lower", "higher"} or None
-        In which direction it improves; None where neither end is better.
+        The direction in which it improves; None if it has none.
     rate : bool
         Whether it is a fraction in 0..1, shown in percent.
     of_points : bool

@@ -71,7 +71,7 @@ class PartResult(_Tested[Part]):
 
 @dataclass(frozen=True)
 class ClaimResult(_Tested[Claim]):
-    """A claim with its parts."""
+    """A claim with its sub-claims."""
 
     parts: tuple[PartResult, ...]
 

@@ -1,4 +1,4 @@
-"""What the discriminants share: LDA, NMMP, LFDA, MFA and the kernel forms of the latter two.
+"""What the discriminants share: LDA, NMMP, LFDA, MFA and the kernel forms of the last two.
 
 A direction in a kernel's feature space is a combination of the training samples, so a linear method
 applied to all coordinates of kernel PCA is the method's kernel form: inner products, and hence

@@ -120,7 +120,7 @@ def left_out(spec: Spec) -> list[str]:
     for item in spec.reducers:
         for reason, values in _excluded(item, spec, limits).items():
             which = f"{WIDTH} {_listed(values)} {'are' if len(values) > 1 else 'is'}"
-            lines.append(f"{item.label} supports at most {reason}: {which} left out for it")
+            lines.append(f"{item.label} supports at most {reason}: {which} left out")
     return lines
 
 

@@ -148,7 +148,7 @@ def ended_after() -> Iterator[None]:
 
 
 class _Copy:
-    """A fork of a sealed process, with the methods of multiprocessing's processes that are used."""
+    """A fork of a sealed process, with a part of the interface of `multiprocessing.Process`."""
 
     exitcode: int | None = None
 

@@ -44,7 +44,7 @@ def sandbox_problem() -> str:
 
 
 class Boxed:
-    """A process in the sandbox, with the methods of multiprocessing's processes that are used."""
+    """A process in the sandbox, with the same methods as a fork of a sealed process."""
 
     def __init__(self, name: str, connection: Connection, environment: Mapping[str, str]) -> None:
         number = connection.fileno()

@@ -47,8 +47,8 @@ class UnreadableJournalError(InputError):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
-            f"{path} is not a trial log: {reason}. Restore the file; 'ddr run' moves it to previous/ "
-            "and starts over."
+            f"{path} is not a trial log: {reason}. Restore the file; 'ddr run' moves it to "
+            "previous/ and starts over."
         )
         self.path, self.reason = path, reason
 
