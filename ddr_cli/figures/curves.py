@@ -197,9 +197,9 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     """Draw the metric against a swept parameter, in one panel if it stays readable.
 
     The curves of the predefined split are dashed lines next to those of re-splits. Methods without
-    the parameter are horizontal lines. Each value of `second` has a panel. So
-    has each method, if there are more than ten or several with several classifiers each, and each
-    family of splits, if a panel would otherwise have more than eight lines.
+    the parameter are horizontal lines. Each value of `second` has a panel. Each method has a panel
+    if there are more than ten methods, or several methods with several classifiers each. Each
+    family of splits has a panel if a shared one would have more than eight lines.
     """
     drawn = _Curves(picture, x, second)
     n, compact = len(drawn.panels), drawn.compact

@@ -186,7 +186,7 @@ class Spec(StrictFrozen):
     description: Stripped = ""
     """The question of the experiment, in one or two sentences."""
     paper: PaperRef | None = None
-    """The reproduced table or figure of a paper; such a spec only runs the controls that it lists."""
+    """The reproduced table or figure of a paper; such a spec only runs the controls it lists."""
     dataset: DatasetRef
     """A name, a card's path, openml:NUMBER, or a mapping with `name` and the card's options."""
     split: SplitSpec

@@ -220,8 +220,8 @@ class ReadSpec(Spec):
         budgets = read_labels(value)
         if info.data.get("measures") and any(budget != ALL for budget in budgets):
             raise ValueError(
-                "measures need the classes of all samples, so they do not support labels; "
-                "leave out measures or labels"
+                "measures need the classes of all samples, so a spec cannot have both measures and "
+                "labels; leave out one of them"
             )
         refuse(check_budgets(budgets, context.class_sizes))
         if context.class_sizes:

@@ -45,10 +45,10 @@ class Division:
 class SplitJob:
     """Preprocess one split and search its neighbours, for all fits of that split.
 
-    `data` is the file of the data set, `split` the file to write and `trace` that of the trace.
-    `checksum` is that of the data, if foreign code takes part in the run. `searches` is how many
-    neighbours to find of all samples among themselves (``transductive``), of the training samples
-    among themselves (``out_of_sample``), or of the test samples among the training samples
+    `data` is the file of the data set, `split` is the file to write, and `trace` is the file of the
+    trace. `checksum` is that of the data, if foreign code takes part in the run. `searches` is how
+    many neighbours to find of all samples among themselves (``transductive``), of the training
+    samples among themselves (``out_of_sample``), or of the test samples among the training samples
     (``queries``). `folds` are inner splits of the training set, by the number of labels per class;
     each is preprocessed and searched separately, so that it uses nothing from outside.
     """
