@@ -52,9 +52,12 @@ def run(
         A spec's path or shipped name, or its keys as a dictionary, as in YAML. In a dictionary,
         ``dataset`` may also be ``(X, y)`` or a `Dataset` (see `make_dataset`). An item of
         ``reducers``, ``classifiers``, ``measures`` and ``preprocess``, or its ``name``, may also be
-        an estimator object or a class. out : str or Path The folder in which the result folder is
-        made; the spec's name is its name. name : str, optional The name of a spec that is given as
-        a dictionary. Default: a name made from its data set and reducers.
+        an estimator object or a class.
+    out : str or Path
+        The folder in which the result folder is made; the spec's name is its name.
+    name : str, optional
+        The name of a spec that is given as a dictionary. Default: a name made from its data set
+        and reducers.
     overrides : sequence of str
         Settings to override, such as ``"reducer.beta=0.1"``.
     repeats : int, optional

@@ -43,8 +43,8 @@ def load_dataset(
         A name (see `card_names`), or the path of your own card.
     options : mapping, optional
         Options of the card, such as ``{"resize": "block_mean"}`` for coil20.
-    sources : Sources, optional Where to search for files. Default: the environment variables
-    decide.
+    sources : Sources, optional
+        Where to search for files. Default: the environment variables decide.
 
     Returns
     -------

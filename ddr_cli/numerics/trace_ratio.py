@@ -40,11 +40,15 @@ def trace_ratio(
     ----------
     A : array of shape (d, d)
         Symmetric; it may be indefinite.
-    Symmetric and positive semidefinite; it may be singular. m : int Number of columns of W, from 1
-    to d. solver : {"newton", "bisection"}, default="newton" Both find the global optimum; bisection
-    is the paper's Table 1. rank_tol : float, default=1e-10 An eigenvalue of B, its diagonal scaled
-    to 1, below `rank_tol` times the largest counts as zero: in the data's own units a regular B may
-    have far smaller eigenvalues.
+    B : array of shape (d, d)
+        Symmetric and positive semidefinite; it may be singular.
+    m : int
+        Number of columns of W, from 1 to d.
+    solver : {"newton", "bisection"}, default="newton"
+        Both find the global optimum; bisection is the paper's Table 1.
+    rank_tol : float, default=1e-10
+        An eigenvalue of B, its diagonal scaled to 1, below `rank_tol` times the largest counts as
+        zero: in the data's own units a regular B may have far smaller eigenvalues.
 
     Returns
     -------

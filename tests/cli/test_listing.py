@@ -54,7 +54,7 @@ def test_metrics_and_splits_are_listed():
     ("name", "parts"),
     [
         *((kind, ["(split)", f"split: {{kind: {kind}"]) for kind in SPLITS),
-        ("given", ["each cell train, test or"]),
+        ("given", ["A cell is train, test or"]),
         ("neg_log_loss", ["(metric)", "better: higher", "those with predict_proba"]),
         ("error", ["(metric)", "better: lower", "range: 0 to 1"]),
     ],

@@ -193,7 +193,7 @@ def test_run_resume_status_report(ddr, ddr_here, work):
 
     second = ddr_here("run", "tiny.yaml")
     assert second.returncode == 0
-    assert "were done before" in second.stdout
+    assert "are already done" in second.stdout
     assert (folder / "trials.csv").read_bytes() == journal
     assert (folder / "figure.svg").stat().st_mtime_ns == drawn
 

@@ -166,7 +166,7 @@ def test_a_plan_says_what_data_is_missing(ddr_here, small):
     assert "landsat/sat.tst; 'ddr data fetch landsat'" in done.stdout
     assert "not here" not in ddr_here("plan", "small.yaml").stdout
     several = ddr_here("plan", "landsat_ccdr", "small.yaml").stdout
-    assert several.count("landsat is not here") == 1
+    assert several.count("landsat is missing") == 1
     assert not small.exists()
 
 

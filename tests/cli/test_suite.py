@@ -114,7 +114,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     (work / "mine.py").write_text(MINE)
     words = ("suite", "add", "./mine.py:Means", "small.yaml", "--quiet")
     refused = ddr_here(*words)
-    assert (refused.returncode, "say --trust" in refused.stderr) == (2, True)
+    assert (refused.returncode, "use --trust" in refused.stderr) == (2, True)
     assert not (small.parent / "suite_small_Means").exists()
     added = ddr_here(*words, "--trust", "--hours", "1")
     assert added.returncode == 0

@@ -165,11 +165,11 @@ def read_sample_columns(
     -------
     label: A regular expression with one group that is searched for in a sample's title; the group
         is its class.
-    groups: A regular expression for the group of a sample, such as the measured subject. names:
-    Number of columns at the start that are not samples; the last of them names the features.
-    ignore: A regular expression; columns whose whole title matches it are not samples. separator:
-    ``comma``, ``tab``, ``semicolon``, ``whitespace``, or a single character. encoding: The text
-    encoding.
+    groups: A regular expression for the group of a sample, such as the measured subject.
+    names: Number of columns at the start that are not samples; the last of them names the features.
+    ignore: A regular expression; columns whose whole title matches it are not samples.
+    separator: ``comma``, ``tab``, ``semicolon``, ``whitespace``, or a single character.
+    encoding: The text encoding.
     """
 
     def read_one(path: Path) -> RawData:
