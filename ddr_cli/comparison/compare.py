@@ -49,20 +49,20 @@ class Comparison:
         A row per run and method: ``dataset``, ``run``, ``track`` (``transductive`` methods saw the
         test points, unlabelled, when they were fitted), ``method``, ``setting`` (the best of
         ``settings``), what a tuned one has ``chosen`` most often, ``n`` splits (on ``failed`` of
-        which it failed and is scored as the largest class), ``mean``, ``sd``.
+        which it failed and is scored as the majority class), ``mean``, ``sd``.
     differences : DataFrame
-        A row per run and method but the reference: ``difference`` is the method's mean less that
-        of ``against`` on the same ``n`` splits, ``low`` and ``high`` its 95 % interval, ``p_value``
+        A row per run and method but the reference: ``difference`` is the method's mean minus
+        that of ``against`` on the same ``n`` splits, ``low`` and ``high`` its 95 % interval, ``p_value``
         that of the t-test, ``interval`` the correction that both have; ``p_holm`` is adjusted for
         the number of p-values in the column. Missing without known sizes of the splits' parts.
     pairs : DataFrame
         A row per two methods of a track that met: on how many ``datasets``; how many of these the
-        ``first`` wins, is ``equal`` on and loses; ``median_difference`` of the first's mean less
-        the second's; ``p_value`` of the ``test``, Wilcoxon's signed ranks over data sets, and
+        ``first`` wins, is ``equal`` on and loses; ``median_difference`` of the first's mean
+        minus the second's; ``p_value`` of the ``test``, Wilcoxon's signed ranks over data sets, and
         ``p_holm``. On one data set ``low``, ``high`` and ``p_value`` are as in `differences`.
     scores : DataFrame
         A row per method: the mean over its ``datasets`` of its ``score``, scaled so that 0 is
-        always naming the largest class and 1 is no mistake, with a 95 % bootstrap interval over
+        the majority-class baseline and 1 is no mistake, with a 95 % bootstrap interval over
         data sets. Empty for metrics without such a scale.
     notes : tuple of str
         How the methods were chosen, what was left out and why.

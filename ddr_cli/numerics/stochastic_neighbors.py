@@ -65,7 +65,7 @@ def right_choices(A: Floats, X: Floats, code: NDArray[np.intp]) -> tuple[float, 
     extended = np.column_stack([mapped, np.ones(len(X))])
     right, pulled, pull = 0.0, np.zeros_like(extended), np.empty_like(mapped)
     for rows, closeness, sums, _ in softmax_blocks(mapped):
-        # The derivative of a chance of its own class is that chance less its share of all of them.
+        # The derivative of a chance of its own class is that chance minus its share of all of them.
         weights = closeness * (code[rows, None] == code)
         chance = weights.sum(axis=1) / sums
         right += float(chance.sum())
@@ -133,7 +133,7 @@ class Collapse:
         r"""Return a value that the objective of no metric is below, near the one at an optimum.
 
         For chances p with :math:`\sum p_{ij} C_{ij} \preceq \sum p_{0,ij} C_{ij}`,
-        :math:`C_{ij} = (x_i - x_j)(x_i - x_j)^T`, it is the sum of their entropies less that of
+        :math:`C_{ij} = (x_i - x_j)(x_i - x_j)^T`, it is the sum of their entropies minus that of
         :math:`p_0`, by the duality of the exponential sum and the entropy. Those of the metric at
         hand nearly are such chances; moved a little towards always choosing the nearest point they
         are. The right-hand side must be a multiple of I.

@@ -114,7 +114,7 @@ def _notes_of_a_run(
     against = next(iter(differences["against"]), "")
     corrections = differences["interval"].dropna().unique()
     if against:
-        yield f"Difference: less {against}."
+        yield f"Difference: method minus {against}."
     elif len(rows) > 1 and wanted and not wanted & set(rows["method"]):
         yield f"No differences: {' or '.join(sorted(wanted))} was not run on these splits."
     if len(corrections):
@@ -124,7 +124,7 @@ def _notes_of_a_run(
             f"comparison{'s' if tests > 1 else ''} made."
         )
     elif against:
-        yield "No interval: the sizes of the splits' parts are not known."
+        yield "No interval: the sizes of the training and test sets are not known."
     theirs = next(iter(differences["against_track"]), track)
     if _sees_test_set(track) != _sees_test_set(theirs):
         saw, not_seen = "these methods were", f"{against} was not"
@@ -135,7 +135,7 @@ def _notes_of_a_run(
         tuned = "these methods are" if _is_tuned(track) else f"{against} is"
         yield f"Only {tuned} tuned."
     if rows["failed"].any():
-        yield "†: failed on so many splits, and scored there as the largest class."
+        yield "†: number of failed splits, each scored as the majority class."
 
 
 def _track_words(found: Comparison, track: str) -> str:

@@ -53,7 +53,7 @@ class SuiteData(StrictFrozen):
     preprocess: list[JsonValue] | None = None
     """Steps as in a spec; those of the suite, if not given."""
     n_components: Annotated[int, Ge(1)] | None = None
-    """The default width; classes less one and two at least, if not given."""
+    """The default n_components; if not given, n_classes - 1 but at least 2."""
 
 
 class Track(StrictFrozen):

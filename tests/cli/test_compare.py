@@ -22,7 +22,7 @@ def test_every_form_of_the_comparison_is_written(ddr_here, work):
         *("--equivalence", "0.02", *flags),
     )
     assert done.returncode == 0, done.stderr
-    assert "Difference: less NMMP." in done.stdout
+    assert "Difference: method minus NMMP." in done.stdout
     assert "2 percentage points or less" in " ".join(done.stdout.split())
     assert "LMNN" not in done.stdout
     assert files["png"].read_bytes().startswith(b"\x89PNG")

@@ -422,7 +422,7 @@ def test_runs_of_ones_own_get_a_report_about_them(tmp_path, make_spec, write_res
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     for words in (done.output, page):
         assert "good: error rate" in words
-        assert "Difference: less CCDR" in words
+        assert "Difference: method minus CCDR" in words
         assert "bad: failures" in words
         assert "failed: ValueError: made up" in words
         assert "--reasons" in words

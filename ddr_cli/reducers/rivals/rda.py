@@ -156,7 +156,7 @@ class RDA(Reducer):
         return np.asarray(placed.astype(points.dtype))
 
     def _scores(self, points: Any) -> Floats:
-        """Return the scores of the samples for each class, less their mean over the classes."""
+        """Return the scores of the samples for each class, minus their mean over the classes."""
         scores = np.empty((np.shape(points)[0], len(self._constants)))
         scores[:] = self._constants
         if self._outside.any():
