@@ -52,9 +52,10 @@ class Comparison:
         which it failed and is scored as the majority class), ``mean``, ``sd``.
     differences : DataFrame
         A row per run and method but the reference: ``difference`` is the method's mean minus
-        that of ``against`` on the same ``n`` splits, ``low`` and ``high`` its 95 % interval, ``p_value``
-        that of the t-test, ``interval`` the correction that both have; ``p_holm`` is adjusted for
-        the number of p-values in the column. Missing without known sizes of the splits' parts.
+        that of ``against`` on the same ``n`` splits, ``low`` and ``high`` its 95 % interval,
+        ``p_value`` that of the t-test, ``interval`` the correction that both have; ``p_holm`` is
+        adjusted for the number of p-values in the column. Missing if the sizes of the training
+        and test sets are not known.
     pairs : DataFrame
         A row per two methods of a track that met: on how many ``datasets``; how many of these the
         ``first`` wins, is ``equal`` on and loses; ``median_difference`` of the first's mean

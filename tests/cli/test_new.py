@@ -101,7 +101,7 @@ def test_a_new_spec_sweeps_or_tunes(folder):
 def test_tune_varies_every_parameter_of_the_grid_that_a_method_declares(
     dataset, folder, monkeypatch
 ):
-    monkeypatch.setattr(extras, "missing_library", lambda library: "")
+    monkeypatch.setattr(extras, "missing_library", lambda _: "")
     names = [word for name in REDUCERS.names() for word in ("--reducer", name)]
     ddr("new", "spec", "tuned", "--dataset", dataset, *names, "--tune")
     spec = load_spec(folder / "tuned.yaml")
