@@ -26,6 +26,8 @@ from ddr_cli.suite.leaderboard import Leaderboard
 from ddr_cli.suite.page_data import (
     caption,
     dimension_rows,
+    drawn_rows,
+    heads,
     method_facts,
     method_rows,
     offered,
@@ -50,7 +52,7 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
     """Write a suite's pages and its leaderboard as CSV below `results/report/`; return them."""
     suite, board = bench.suite, bench.board()
     if board is None:
-        raise InputError("There is no split yet on which all methods of the suite have ended.")
+        raise InputError("There is no split yet that all methods of the suite have finished.")
     charts = _charts(bench)
     shared = {
         "bench": bench,
@@ -91,6 +93,8 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
             boards=offered(bench),
             findings=[(each, each.told(bench)) for each in findings()],
             rows=board_cells(board),
+            drawn=drawn_rows(board),
+            heads=heads(board),
             pairs=pair_rows(board),
             dimensions=dimension_rows(bench, board.baseline),
             sets=[set_facts(bench, board, name) for name in bench.specs],

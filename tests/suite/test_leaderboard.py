@@ -106,6 +106,11 @@ def test_the_leaderboard_is_that_of_the_raw_rows(run, rows, classifier, tuned):
     assert np.isnan(table.loc["none", "baseline_p"])
 
 
+def test_rows_have_the_sizes_of_their_training_sets(run, rows):
+    sizes = rows.groupby("dataset")["n_train"].unique().map(list).to_dict()
+    assert sizes == {"iris": [45], "wine": [40], "balance": [30]}
+
+
 def test_a_subset_is_recomputed_and_the_order_of_rows_plays_no_part(rows):
     whole, one = leaderboard(rows), leaderboard(rows, datasets=["wine"])
     assert "to none (baseline)" in "".join(own_method_lines(one, rows, "fisher"))
