@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from PIL import Image
 
-from ddr_cli.comparison.names import lower_is_better
+from ddr_cli.comparison.names import is_rate, lower_is_better
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.figures.svg_titles import name_series, with_titles
@@ -88,6 +89,9 @@ _PALETTE = 256
 # From this ratio between the largest and the smallest mean on, a linear axis would press the
 # interesting end flat.
 _STEEP_FROM = 2.5
+_NEAR = 90.0
+_SCALES = {"log": "log scale", "function": "log scale of the distance to 100 %"}
+_DISTANCES = (50, 30, 20, 10, 5, 3, 2, 1, 0.5, 0.2, 0.1)
 
 _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -256,10 +260,11 @@ def set_title(figure: Figure, title: str, finding: str = "", description: str = 
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             words = axis.get_label_text()
-            if axis.get_scale() == "log" and words:
-                words = f"{words}, log scale"
+            if words and (scale := _SCALES.get(axis.get_scale())):
+                words = f"{words}, {scale}"
             # Labels of panels side by side must not run into each other.
-            axis.set_label_text(textwrap.fill(words, max(32, int(width * 14 / len(figure.axes)))))
+            room = width / len(figure.axes) if axis is axes.xaxis else figure.get_figheight() / 1.2
+            axis.set_label_text(textwrap.fill(words, max(32, int(room * 14))))
 
 
 def name_lines(axes: Axes, names: Sequence[str]) -> None:
@@ -354,8 +359,22 @@ def is_steep(means: pd.Series[Any]) -> bool:
 def value_axis(
     axes: Axes, means: pd.Series[Any], which: str, metric: str, *, few: bool = False
 ) -> None:
-    """Scale the axis of a metric's values, logarithmically where errors are steep."""
+    """Scale the axis of a metric's values, logarithmically where errors are steep.
+
+    Rates of which most are close to 100 % are scaled by their distance to it.
+    """
     axis = axes.yaxis if which == "y" else axes.xaxis
+    near = is_rate(metric) and not lower_is_better(metric) and float(means.median()) > _NEAR
+    if which == "y" and near and is_steep(100 - means):
+        least = float(100 - means.max()) / 2
+
+        def forward(value: Any) -> Any:
+            return -np.log10(np.maximum(100 - np.asarray(value), least))
+
+        axes.set_yscale("function", functions=(forward, lambda value: 100 - 10.0**-value))
+        axis.set_major_locator(FixedLocator([0, *(100 - each for each in _DISTANCES)]))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        return
     if not (is_steep(means) and lower_is_better(metric)):
         axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10]))
         return

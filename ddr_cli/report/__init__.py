@@ -1,6 +1,6 @@
 """Tables, figures, one page and the terminal's view of results, from journals alone.
 
-The names are imported when they are asked for, so that the command line stays quick.
+The names are imported on first use, so that the command line stays fast.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from ddr_cli.core.lazy import lazy_names
 
 
 class Format(StrEnum):
-    """What a report writes beside the record of verdicts."""
+    """What a report writes next to the record of verdicts."""
 
     csv = "csv"
     markdown = "markdown"
     latex = "latex"
     html = "html"
+    pdf = "pdf"
     all = "all"
 
 

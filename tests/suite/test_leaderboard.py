@@ -106,7 +106,7 @@ def test_the_leaderboard_is_that_of_the_raw_rows(run, rows, classifier, tuned):
     assert np.isnan(table.loc["none", "baseline_p"])
 
 
-def test_rows_have_the_sizes_of_their_training_sets(run, rows):
+def test_rows_have_the_sizes_of_their_training_sets(rows):
     sizes = rows.groupby("dataset")["n_train"].unique().map(list).to_dict()
     assert sizes == {"iris": [45], "wine": [40], "balance": [30]}
 

@@ -246,7 +246,9 @@ def test_the_page_states_what_holds_and_lists_what_is_not_supported(pages, bench
 def test_every_row_is_drawn_at_its_score_on_one_scale(pages, bench):
     board = bench.board()
     index = (pages / "index.html").read_text()
-    low, high = (float(re.search(rf'data-head="{end}">([^<]+)', index)[1]) for end in ("from", "to"))
+    low, high = (
+        float(re.search(rf'data-head="{end}">([^<]+)', index)[1]) for end in ("from", "to")
+    )
     styles = re.findall(r'<tr style="([^"]*)" data-level="([^"]*)">', index)
     assert len(styles) == len(board.table)
     for (style, level), row in zip(styles, board.table.to_dict("records"), strict=True):
