@@ -298,7 +298,7 @@ def _heading(axes: Any, embedding: DrawnEmbedding, width: float) -> None:
 
 
 def point_groups(embedding: DrawnEmbedding) -> list[PointGroup]:
-    """Return what the points are told apart by: a marker per class, a colour per sub-class."""
+    """Return the samples that look alike: a marker per class, a colour per sub-class."""
     found: list[PointGroup] = []
     subclasses, names = embedding.subclasses, embedding.kept.subclass_names
     for code, name in enumerate(embedding.kept.classes):

@@ -109,7 +109,7 @@ class Picture:
         self.metric = metric
         self.scale = 100.0 if is_rate(metric) else 1.0
         rows = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
-        rows = rows.assign(failed=rows["failed"] if "failed" in rows else 0)
+        rows = rows.assign(failed=rows.get("failed", 0))
         if rows["failed"].any():
             trials = (summary.row(int(index)).trials for index in rows.index)
             rows = rows.assign(succeeded=[int((each["status"] == OK).sum()) for each in trials])

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ddr_cli.comparison.runs import Run
 
-# Okabe and Ito's palette, ordered so that neighbours differ in lightness: they are told apart in
+# Okabe and Ito's palette, ordered so that neighbours differ in lightness and are distinct in
 # greyscale too. Its yellow is left out of lines (too faint on white); the eighth is a dark red.
 _NAMED_COLOURS = {
     "blue": "#0072B2",
@@ -90,7 +90,6 @@ _PALETTE = 256
 # interesting end flat.
 _STEEP_FROM = 2.5
 _NEAR = 90.0
-_SCALES = {"log": "log scale", "function": "log scale of the distance to 100 %"}
 _DISTANCES = (50, 30, 20, 10, 5, 3, 2, 1, 0.5, 0.2, 0.1)
 
 _SETTINGS: dict[Any, Any] = {
@@ -260,11 +259,13 @@ def set_title(figure: Figure, title: str, finding: str = "", description: str = 
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             words = axis.get_label_text()
-            if words and (scale := _SCALES.get(axis.get_scale())):
-                words = f"{words}, {scale}"
+            if axis.get_scale() == "log" and words:
+                words = f"{words}, log scale"
             # Labels of panels side by side must not run into each other.
-            room = width / len(figure.axes) if axis is axes.xaxis else figure.get_figheight() / 1.2
-            axis.set_label_text(textwrap.fill(words, max(32, int(room * 14))))
+            words = textwrap.fill(words, max(32, int(width * 14 / len(figure.axes))))
+            if axis.get_scale() == "function" and words:
+                words += ",\nlog scale of the distance to 100 %"
+            axis.set_label_text(words)
 
 
 def name_lines(axes: Axes, names: Sequence[str]) -> None:
@@ -397,8 +398,7 @@ def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
     if path.suffix not in FORMS:
         raise InputError(f"{path} must end in {FORMS_TEXT}.")
     if path.suffix == ".pdf":
-        with house_style():
-            return _saved(drawn(), "pdf", {"CreationDate": None, "Creator": None, "Producer": None})
+        return as_pdf(drawn())
     svg, png = rendered(drawn())
     return svg if path.suffix == ".svg" else png
 
@@ -410,6 +410,12 @@ def rendered(figure: Figure) -> tuple[bytes, bytes]:
     # The places found for the first picture serve the second.
     figure.set_layout_engine("none")
     return as_svg(figure), png
+
+
+def as_pdf(figure: Figure) -> bytes:
+    """Return a figure as PDF, without date or program version."""
+    with house_style():
+        return _saved(figure, "pdf", {"CreationDate": None, "Creator": None, "Producer": None})
 
 
 def as_svg(figure: Figure) -> bytes:

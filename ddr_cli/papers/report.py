@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ddr_cli.figures import draw
-from ddr_cli.figures.style import image_bytes, rendered
+from ddr_cli.figures.style import as_pdf, rendered
 from ddr_cli.papers.assess import ArtefactResult, Assessment, PaperResult, assess
 from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.papers.differences_figure import draw_differences
@@ -135,17 +135,17 @@ def write_report(
 def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
     for summary in assessment.summaries:
         path = figure_of(summary, ".pdf")
-        yield write_file(path, image_bytes(path, partial(draw, summary, notes_on(summary))))
+        yield write_file(path, as_pdf(draw(summary, notes_on(summary))))
     for result in assessment.papers:
         for item in result.artefacts:
             yield from _copy_figures(folder, result, item, (".pdf",))
             if (figure := _differences(item)) is not None:
                 path = folder / f"{_stem(result, item)}_differences.pdf"
-                yield write_file(path, image_bytes(path, lambda drawn=figure: drawn))
+                yield write_file(path, as_pdf(figure))
 
 
 def _differences(item: ArtefactResult) -> Figure | None:
-    """Return the figure of ours minus printed numbers, of an artefact with several specs."""
+    """Return the figure of differences from printed numbers, of an artefact with several specs."""
     several = len(item.artefact.specs) > 1
     return draw_differences(item.artefact.title, item.numbers) if several else None
 

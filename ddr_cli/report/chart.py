@@ -65,7 +65,7 @@ def page_chart(place: int, svg: str) -> Chart:
 
 
 def colour_rules(charts: Iterable[Chart]) -> list[tuple[str, str]]:
-    """Return the colours of drawings beside those that they have on a dark page."""
+    """Return pairs of colours: those of drawings, and theirs on a dark page."""
     found = {colour for chart in charts for colour in _COLOUR.findall(chart.body)}
     return [
         (colour, "var(--paper)" if colour == _WHITE else on_dark(colour))

@@ -198,7 +198,7 @@ def _power_words(found: Comparison) -> Iterator[str]:
         "Only Holm's p depends on how many methods are compared."
     )
     alone, together = (fewest_for_signed_ranks(_ALPHA, tests) for tests in (1, n))
-    needed = f"{alone} data sets" + (f", {together} beside {n} pairs" if together > alone else "")
+    needed = f"{alone} data sets" + (f", {together} for {n} pairs" if together > alone else "")
     if most < alone:
         yield f"With {most} data sets this test can't reject at 5 %: it takes {needed}."
     elif most < together:

@@ -40,7 +40,7 @@ _SPLIT_EXAMPLES = {
 _SPLIT_NOTES = {
     "grouped": "The card's format names the column of the groups: 'ddr data new ... --groups "
     "subject'. Groups are\ndrawn such that every training part has all classes.",
-    "given": "The file is a CSV table beside the spec: its first line names the splits, and below "
+    "given": "The file is a CSV table next to the spec: its first line names the splits, and below "
     "it stands a\nline for each row of the data set, each cell train, test or, for a row of "
     "neither part, empty. A\ncolumn of the data's own table has the same values; the card's "
     "format names it in 'parts'.",

@@ -32,7 +32,7 @@ class OwnRun:
 
 
 def own_run(summary: Summary) -> OwnRun:
-    """Return what is said of a run beside its table and figure."""
+    """Return the notes on a run, next to its table and figure."""
     failures = _failures(summary.run)
     found: Comparison | InputError | None = None
     # Of two methods that were not both fitted with the test points, the first is asked for by name.

@@ -115,7 +115,7 @@ def _said(front: pd.DataFrame) -> str:
 
 
 def _name_markers(axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:
-    """Write names beside points, each where it lies on no point and no other name, if it can."""
+    """Write names next to markers, so that they overlap no marker and no other name if possible."""
     figure: Any = axes.get_figure(root=True)
     pixel = figure.dpi / 72
     centres = axes.transData.transform([point[:2] for point in points]) / pixel
@@ -143,7 +143,7 @@ def _name_markers(axes: Axes, points: Sequence[tuple[float, float, str]]) -> Non
 
 
 def draw_tuning(tuned: Leaderboard, default: Leaderboard) -> Figure:
-    """Draw a line per method from its score at the defaults to that of the tuned one."""
+    """Draw a line per method from its score at the defaults to its tuned score."""
     before = default.table.set_index("method")["score"]
     table = tuned.table[tuned.table["method"].isin(before.index)]
     ends = (before[table["method"]].to_numpy(), table["score"].to_numpy())
@@ -187,7 +187,7 @@ def draw_permuted(table: pd.DataFrame) -> Figure:
 def _draw_ends(
     names: Sequence[str], ends: Sequence[Any], words: Sequence[str], axis: str
 ) -> Figure:
-    """Draw a line per name from one value to another, each end with a sign of its own."""
+    """Draw a line per name from one value to another, each end with its own marker."""
     figure = new_figure(7.4, 1.9 + 0.24 * len(names))
     axes = figure.subplots()
     places = list(range(len(names)))

@@ -55,7 +55,7 @@ class Finding:
     fixed: str
 
     def told(self, bench: Benchmark) -> Told:
-        """Return what a suite's rows say."""
+        """Return the result of the test on a suite's rows."""
         board = bench.board()
         return _NO_ROWS if board is None else _TESTS[self.name](bench, board)
 
@@ -68,7 +68,7 @@ def findings() -> tuple[Finding, ...]:
 
 
 def _compared(board: Leaderboard, of: Any, over: Any) -> tuple[str, float, float]:
-    """Say on how many data sets `of` is better than `over`; return also p and the median gain."""
+    """Return on how many data sets `of` is better than `over`, as text, p and the median gain."""
     both = pd.concat([of, over], axis=1, keys=["of", "over"]).dropna()
     found = difference(both["of"], both["over"], board.metric, equivalence=0.0)
     p = found["p"]

@@ -61,7 +61,7 @@ def dimension_rows(bench: Benchmark, baseline: str) -> list[tuple[str, list[str]
 
 
 def pair_class(wins: int, equal: int, losses: int) -> str:
-    """Return the CSS class of a cell of the matrix of pairs: which method is better, how clearly."""
+    """Return the CSS class of a cell of the matrix of pairs: the better method, and how clearly."""
     strong = 2 if 2 * abs(wins - losses) > wins + equal + losses else 1
     return "w0" if wins == losses else f"{'w' if wins > losses else 'l'}{strong}"
 
@@ -122,11 +122,11 @@ def heads(board: Leaderboard) -> dict[str, str]:
 def _scale(board: Leaderboard) -> tuple[float, float]:
     """Return the ends of the scale on which all scores of a leaderboard are drawn, in tenths."""
     values = board.table[["score", "low", "high"]].astype(float)
-    low, high = values.min(axis=None), values.max(axis=None)
+    low, high = float(values.min().min()), float(values.max().max())
     if math.isnan(low):
         return 0.0, 1.0
-    low = math.floor(10 * low)
-    return low / 10, max(math.ceil(10 * high), low + 1) / 10
+    first = math.floor(10 * low)
+    return first / 10, max(math.ceil(10 * high), first + 1) / 10
 
 
 def drawn_rows(board: Leaderboard) -> list[tuple[str, str]]:
@@ -136,9 +136,9 @@ def drawn_rows(board: Leaderboard) -> list[tuple[str, str]]:
     """
     low, high = _scale(board)
     base = board.row(board.baseline)["score"]
-    level = {name: board.level(name) for name in ("best", "baseline")}
+    level = {name: board.level(name).to_list() for name in ("best", "baseline")}
     found = []
-    for i, row in board.table.iterrows():
+    for i, row in enumerate(board.table.to_dict("records")):
         values = {name: row[name] for name in ("score", "low", "high")} | {"base": base}
         style = ";".join(
             f"--{name}:{(value - low) / (high - low):.4f}"

@@ -140,7 +140,7 @@ def test_a_method_that_fails_says_where(rows):
     board = leaderboard(failed)
     text = "\n".join(own_method_lines(board, failed, "fisher"))
     assert "fisher, tuned, knn: rank 2 of 3 on 3 data sets" in text
-    assert "behind none on wine (60.00 %" in text
+    assert "worse than none on wine (60.00 %" in text
     assert "fails on 2 splits of wine: it is singular" in text
     assert board.table.set_index("method").loc["fisher", "failed"] == pytest.approx(1 / 3)
 
