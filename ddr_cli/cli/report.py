@@ -86,7 +86,7 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
 
     if not outcome.recorded:
         raise InputError(
-            f"{results} has no recorded verdicts; 'ddr report {results}' records them."
+            f"{results} has no verdicts to check against; 'ddr report {results}' records them."
         )
     if outcome.regressions or outcome.assessment.unread:
         raise typer.Exit(EXIT_FAILED)
