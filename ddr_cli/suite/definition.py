@@ -53,11 +53,7 @@ class SuiteData(StrictFrozen):
     preprocess: list[JsonValue] | None = None
     """Steps as in a spec; those of the suite, if not given."""
     n_components: Annotated[int, Ge(1)] | None = None
-<<<<<<< HEAD
-    """The default n_components; if not given, n_classes - 1 but at least 2."""
-=======
     """The default n_components; if not given, max(2, n_classes - 1)."""
->>>>>>> 2773436 (Suite, report and figures: plain terms; an erratum has the key fixed)
 
 
 class Track(StrictFrozen):
