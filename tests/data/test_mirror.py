@@ -8,6 +8,7 @@ import sys
 import tarfile
 from dataclasses import replace
 from hashlib import sha256
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -59,6 +60,30 @@ def test_every_card_and_its_first_variant_is_what_it_says(name, mirrored):
     for options in ({}, *(variant.options for variant in variants)):
         dataset = load_dataset(name, options=options, sources=mirrored)
         assert dataset.fingerprint == card.expected(options).fingerprint
+
+
+PINNED = ["coffee", "colon", "golub", "mayonnaise", "nci60", "olive_oil", "srbct", "strawberry"]
+
+
+@pytest.mark.parametrize("name", [*PINNED, "vowel"])
+def test_the_file_at_the_address_has_the_checksum_and_the_arrays_of_the_card(
+    name, data_mirror, server, tmp_path
+):
+    card = load_card(name)
+    layout = next(each for each in card.layouts if each.files[0].urls)
+    if layout.format.name == "rdata":
+        pytest.importorskip("rdata", reason="the extra rdata is not installed")
+    for file in layout.files:
+        raw = (data_mirror / file.path).read_bytes()
+        # The mirror packs what the distributor has as text.
+        unpack = file.path.endswith(".txt.gz")
+        server.files[urlsplit(file.urls[0].url).path[1:]] = gzip.decompress(raw) if unpack else raw
+    text = card.path.read_text().replace("https://raw.githubusercontent.com", server.url)
+    moved = tmp_path / "card.yaml"
+    moved.write_text(text)
+    dataset = load_dataset(moved, sources=Sources((), tmp_path / "cache", attempts=1))
+    assert dataset.fingerprint == card.expect.fingerprint
+    assert len(server.asked) == len(layout.files)
 
 
 def test_verify_reads_a_set_anew(mirrored):
