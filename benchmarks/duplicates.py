@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from tables import markdown
 
 from ddr_cli.data import load_card, load_dataset
 from ddr_cli.data.duplicates import distinct_rows, near_pairs
-from ddr_cli.evaluation.evaluators import PREPROCESSORS
+from ddr_cli.evaluation.evaluators import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.suite.definition import INDUCTIVE, load_suite
 
@@ -37,7 +36,7 @@ def rows_of(spec: Any, repeats: int) -> dict[str, str]:
             **given, y=data.y, index=index, dataset=data.name, predefined=own, groups=data.groups
         )
         steps = [PREPROCESSORS.load(step.name)(**step.params) for step in spec.preprocess]
-        model = make_pipeline(*steps, KNeighborsClassifier(3))
+        model = make_pipeline(*steps, CLASSIFIERS.load("knn")(n_neighbors=3))
         model.fit(data.X[split.train], data.y[split.train])
         wrong = model.predict(data.X[split.test]) != data.y[split.test]
         trained = np.isin(np.arange(len(first)), row[split.train])

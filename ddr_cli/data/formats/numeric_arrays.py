@@ -243,8 +243,8 @@ def _from_hdf5(group: Any, name: str) -> Any:
 def read_rdata(
     paths: Sequence[Path],
     *,
-    data: str | tuple[str, str],
-    label: str | tuple[str, str],
+    data: str | tuple[str, str] = "X",
+    label: str | tuple[str, str] = "y",
     train: str | None = None,
     repeats: int | None = None,
 ) -> RawData:
