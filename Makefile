@@ -13,6 +13,8 @@ OUT := build/results
 # The runs whose figures the documentation shows.
 PICTURES := landsat_ccdr_beta nmmp_rings ssde_alphadigits lfda_grid_letter dp_tdt2_topology \
 	fair_landsat labels_usps
+# --quiet would hide the warnings that --strict counts.
+MKDOCS = NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 MINUTES ?= 10
 PYTHONS ?= python3.11 python3.12 python3.13
 TESTS ?=
@@ -22,7 +24,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint typecheck unit extras smoke reproduce report bench docs faults same mutants compat format clean
+.PHONY: help run test lint typecheck unit extras smoke reproduce report bench docs site faults same mutants compat format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -96,7 +98,12 @@ bench: $(VENV)/.installed-dev $(PEERS)/.installed ## speed, memory and error rat
 	$(BIN)/python benchmarks/run.py $(if $(QUICK),--quick)
 
 docs: $(VENV)/.installed-docs ## the documentation as a site, into build/docs; a warning is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(MKDOCS)
+
+site: $(VENV)/.installed-docs ## the documentation with the report and the leaderboard, into build/docs
+	$(BIN)/ddr report $(RESULTS)
+	$(BIN)/ddr suite page lite --out $(RESULTS)
+	$(MKDOCS)
 
 faults: $(VENV)/.installed-dev ## runs that are killed, robbed and starved for MINUTES (10): what is lost?
 	$(BIN)/python benchmarks/bench_faults.py --minutes $(MINUTES)

@@ -128,7 +128,7 @@ def simulate(n_data_sets: int, n_splits: int, folds: int | None, n_fresh: int) -
             low, high = np.moveaxis(np.array(found), -1, 0)
             held = ((low <= truth[:, None]) & (truth[:, None] <= high)).mean(axis=0)
             half = (high - low).mean(axis=0) / 2
-            for place, what in enumerate((first, second, f"{first} less {second}")):
+            for place, what in enumerate((first, second, f"{first} minus {second}")):
                 row: dict[str, object] = {
                     "test/train": round(n_test / n_train, 2),
                     "error of": what,

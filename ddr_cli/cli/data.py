@@ -12,6 +12,7 @@ from ddr_cli.cli import completion
 from ddr_cli.cli.options import (
     AsJson,
     Offline,
+    allowed,
     console,
     in_width,
     print_json,
@@ -50,22 +51,21 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
     return [load_card(name) for name in (card_names() if everything else names or ())]
 
 
+def _of_suite(name: str) -> list[Card]:
+    from ddr_cli.data.cards import load_card
+    from ddr_cli.suite.definition import load_suite
+
+    suite = allowed(False, lambda: load_suite(name))
+    base = None if suite.path is None else suite.path.parent
+    return [load_card(dataset, base=base) for dataset in suite.datasets]
+
+
 @app.command("status")
 def status(
     names: Names = None,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Read the files and check counts and fingerprints against the cards."
-        ),
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the size, licence and location of data sets (default: all), and missing files.
-
-    With --verify, the exit code is 1 if a data set does not match its card, and 3 if one is
-    missing.
-    """
+    """Show the size, licence and location of data sets (default: all), and missing files."""
     import pandas as pd
     from rich.filesize import decimal
 
@@ -73,9 +73,6 @@ def status(
     from ddr_cli.report.table import Table
 
     cards = _cards(names, everything=not names)
-    if verify:
-        _verify(cards)
-        return
     places = sources(None, offline=True)
     rows = [dataset_status(card, places) for card in cards]
     if as_json:
@@ -110,13 +107,21 @@ def status(
         typer.echo(in_width(line, indent=2))
 
 
-def _verify(cards: Sequence[Card]) -> None:
-    """Check the content of files; exit with 1 if one differs from its card, 3 if one is missing."""
+@app.command("verify")
+def verify(names: Names = None, everything: All = False) -> None:
+    """Read the files of data sets, compare them with the cards, and count duplicates.
+
+    A sample has an exact duplicate if all features of another sample are equal. It has a near
+    duplicate if the distance between the standardised features is at most a tenth of the median
+    distance to the nearest neighbour.
+
+    The exit code is 1 if a data set does not match its card, and 3 if one is missing.
+    """
     from ddr_cli.data.status import check_dataset
 
     places = sources(None, offline=True)
     outcomes = []
-    for card in cards:
+    for card in _cards(names, everything=everything):
         for check in check_dataset(card, places):
             typer.echo(f"{check.outcome:<7} {check.label}: {check.detail}")
             outcomes.append(check.outcome)
@@ -130,26 +135,49 @@ def _verify(cards: Sequence[Card]) -> None:
 def fetch(
     names: Names = None,
     everything: All = False,
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            "--suite",
+            metavar="SUITE",
+            help="All data sets of a suite: its path, or the name of a shipped suite.",
+            autocompletion=completion.suites,
+        ),
+    ] = None,
     offline: Offline = False,
 ) -> None:
-    """Download data sets that are neither in a mirror nor in the cache, and verify them."""
+    """Download data sets that are neither in a mirror nor in the cache, and verify them.
+
+    If one cannot be downloaded, the command continues with the others, lists it at the end and
+    exits with 3. The same command resumes.
+    """
     from ddr_cli.data.status import fetch_missing
     from ddr_cli.data.store.download import advice
 
-    places, cards = sources(None, offline), _cards(names, everything=everything)
+    if suite and (names or everything):
+        raise InputError("Name data sets or use --suite, not both.")
+    cards = _of_suite(suite) if suite else _cards(names, everything=everything)
+    places = sources(None, offline)
     failed = []
-    for card in cards:
+    for number, card in enumerate(cards, start=1):
+        count = f"{number}/{len(cards)} " if len(cards) > 1 else ""
         try:
-            typer.echo(f"{card.name}: {fetch_missing(card, places)}")
+            typer.echo(f"{count}{card.name}: {fetch_missing(card, places)}")
         except DataUnavailableError as error:
             if len(cards) == 1:
                 raise
-            typer.echo(error.short, err=True)
+            typer.echo(f"{count}{error.short}", err=True)
             failed.append(card.name)
     if failed:
-        what_to_do = advice("NAME", "at the places listed above")
+        what_to_do = advice("NAME", "the places listed above")
         raise DataUnavailableError(
-            "\n".join([f"Unavailable data sets: {', '.join(failed)}.", *what_to_do])
+            "\n".join(
+                [
+                    f"{len(failed)} of {len(cards)} data sets are unavailable: "
+                    f"{', '.join(failed)}.",
+                    *what_to_do,
+                ]
+            )
         )
 
 

@@ -25,7 +25,10 @@ def report(
         str | None, typer.Option("--paper", metavar="NAME", help="Only this paper, such as ccdr.")
     ] = None,
     format: Annotated[
-        Format, typer.Option("--format", help="The form of the tables, the page, or everything.")
+        Format,
+        typer.Option(
+            "--format", help="Tables in this form, the page, figures as PDF, or all but PDF."
+        ),
     ] = Format.all,
     full: Annotated[
         bool,
@@ -35,7 +38,7 @@ def report(
         bool,
         typer.Option(
             "--check",
-            help="Write nothing; exit with 1 if a verdict in verdicts.json is lost.",
+            help="Write nothing; exit with 1 if a verdict in verdicts.json no longer holds.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -83,7 +86,7 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
 
     if not outcome.recorded:
         raise InputError(
-            f"{results} holds no verdicts to check against; 'ddr report {results}' records them."
+            f"{results} has no verdicts to check against; 'ddr report {results}' records them."
         )
     if outcome.regressions or outcome.assessment.unread:
         raise typer.Exit(EXIT_FAILED)
@@ -102,7 +105,7 @@ def _show(outcome: ReportOutcome, *, full: bool) -> None:
     for result in papers if full else ():
         for table in paper_tables(result):
             print_table(screen, table)
-    # A few runs of one's own are what was asked for; beside papers they are a line each.
+    # Next to papers, or if there are many, each own run is one line.
     shown = full or (not papers and len(own) <= _MOST_OWN_RUNS)
     for run in outcome.own if shown else ():
         for table in own_run_tables(run):

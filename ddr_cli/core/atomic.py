@@ -40,6 +40,11 @@ def atomic_open(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
                 file.flush()
                 os.fsync(file.fileno())
         aside.replace(path)
+    except OSError as error:
+        if error.filename is not None and str(error.filename) == str(aside):
+            # The caller knows the file by its own name.
+            raise type(error)(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
         aside.unlink(missing_ok=True)
     if durable:

@@ -149,6 +149,29 @@ class SplitSizes(Frozen):
     test: Annotated[int, Ge(1)]
 
 
+class Duplicates(Frozen):
+    """The number of samples with a duplicate, by `ddr_cli.data.duplicates`."""
+
+    exact: Annotated[int, Ge(0)]
+    exact_across: Annotated[int, Ge(0)]
+    """Those of `exact` with an equal sample in another class."""
+    near: Annotated[int, Ge(0)] | None = None
+    near_across: Annotated[int, Ge(0)] | None = None
+
+    def shown(self, samples: int) -> str:
+        """Return the counts as a clause."""
+        counted = (
+            f"{count:,} of {samples:,} samples ({count / samples:.1%}) have {kind} duplicate"
+            + (f" ({across:,} in another class)" if count else "")
+            for kind, count, across in (
+                ("an exact", self.exact, self.exact_across),
+                ("a near", self.near, self.near_across),
+            )
+            if count is not None
+        )
+        return "; ".join(counted)
+
+
 class Expect(Frozen):
     """The expected properties of the loaded arrays; keys that are left out are not checked."""
 
@@ -161,6 +184,8 @@ class Expect(Frozen):
     """The number of missing values among the features."""
     split: SplitSizes | None = None
     fingerprint: Fingerprint | None = None
+    duplicates: Duplicates | None = None
+    """Only `ddr data verify` counts them."""
 
 
 class Variant(Frozen):

@@ -56,6 +56,7 @@ def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
     Nothing is downloaded, and cached arrays are not used.
     """
     from ddr_cli.data.dataset import DataMismatchError
+    from ddr_cli.data.duplicates import count_duplicates
     from ddr_cli.data.load import generate, read_found
 
     found = None if card.embedded else locate(card, sources)
@@ -75,9 +76,16 @@ def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
         except DataMismatchError as error:
             yield Check(label, "differs", str(error))
             continue
+        expect, counted = card.expected(options), count_duplicates(dataset)
+        shown = counted.shown(dataset.n_samples)
+        if expect.duplicates not in (None, counted):
+            stated = expect.duplicates.shown(dataset.n_samples)
+            yield Check(label, "differs", f"{shown}; the card states: {stated}")
+            continue
         facts = f"{dataset.n_samples} x {dataset.n_features}, {len(dataset.target_names)} classes"
-        known = "" if card.expected(options).fingerprint else "; the card states no fingerprint"
-        yield Check(label, "ok", f"{facts}, {found.kind if found else 'embedded'}{known}")
+        known = "" if expect.fingerprint else "; the card states no fingerprint"
+        where = found.kind if found else "embedded"
+        yield Check(label, "ok", f"{facts}, {where}; {shown}{known}")
 
 
 def fetch_missing(card: Card, sources: Sources) -> str:

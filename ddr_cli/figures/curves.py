@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DASHED = (0, (4, 2))
+_REFERENCE: dict[str, Any] = {"color": style.NEUTRAL, "linestyle": _DASHED, "linewidth": 1.1}
 _LEVELS: tuple[Any, ...] = ((0, (1, 1.5)), (0, (7, 2)), (0, (5, 1.5, 1, 1.5)), (0, (2, 3)))
 _MOST_CURVES = 10  # of one panel
 _MOST_LINES = 8  # of one panel with the predefined split's curves next to those of re-splits
@@ -69,6 +70,11 @@ class _Curves:
             )
             for each in picture.methods
         }
+        if self.compact and place:
+            # Methods keep the colours they have in other figures.
+            for each, own in self.looks.items():
+                colour = picture.look(each, place=0, alone=True).colour
+                self.looks[each] = replace(own, colour=colour)
         if several and len(classifiers) > 1 and not self.by_reducer:
             self.looks |= {each: style.look(i) for i, each in enumerate(self.methods)}
 
@@ -96,6 +102,11 @@ class _Curves:
             ]
         return [_Panel(picture.note, self.methods, rows, families)]
 
+    @property
+    def references(self) -> list[Method]:
+        """The curve without reduction, with the first classifier, for panels of other methods."""
+        return [each for each in self.methods if self.picture.reduces_nothing(each)][:1]
+
     def name(self, method: Method) -> str:
         """Return a curve's name, without the method if the panel is named after it."""
         if not self.by_reducer or method in self.level:
@@ -113,6 +124,9 @@ class _Curves:
             for method in self.methods:
                 own = self.at(method, panel.last())
                 axes.plot(own[self.x], own["mean"], color=style.OTHERS, lw=0.9, zorder=1.2)
+            for method in self.references:
+                own = self.at(method, panel.last())
+                axes.plot(own[self.x], own["mean"], zorder=1.3, **_REFERENCE)
         several = len(panel.families) > 1
         few = len(panel.methods) <= _FEW
         for method in panel.methods:
@@ -131,6 +145,9 @@ class _Curves:
                 if hollow and several:
                     line |= {"linestyle": _DASHED, "linewidth": 0.9, "markersize": 3.6}
                 axes.plot(own[self.x].to_numpy(dtype=float), own["mean"].to_numpy(), **line)
+                if len(partly := own[own["failed"] > 0]):
+                    ring = line | {"linestyle": "", "markerfacecolor": "white"}
+                    axes.plot(partly[self.x], partly["mean"], **ring)
                 if own["low"].notna().any():
                     band: dict[str, Any] = {
                         "color": look.colour,
@@ -351,7 +368,8 @@ def _handles(drawn: _Curves) -> list[Any]:
     classifiers = {method[1]: drawn.looks[method] for method in drawn.methods}
     if drawn.by_reducer and len(classifiers) > 1:
         for name, each in classifiers.items():
-            handles.append(style.legend_entry(name, color=each.colour, marker=each.marker))
+            handles.append(style.legend_entry(name, color=style.NEUTRAL, marker=each.marker))
+    handles += [style.legend_entry(each[0], **_REFERENCE) for each in drawn.references]
     handles += [
         style.legend_entry(picture.name(each), **drawn.level_look(each)) for each in drawn.level
     ]

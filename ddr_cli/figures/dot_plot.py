@@ -239,7 +239,7 @@ def _dot(
         axes.plot([row["low"], row["high"]], [place] * 2, **drawn, **bar)
     size = 11 if style.marker == _DEFAULT_MARKER else 6
     drawn |= {"marker": style.marker, "markersize": size, "zorder": 4}
-    drawn["markerfacecolor"] = "white" if hollow else style.colour
+    drawn["markerfacecolor"] = "white" if hollow or row["failed"] else style.colour
     axes.plot([row["mean"]], [place], **drawn)
 
 

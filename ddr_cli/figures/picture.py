@@ -32,6 +32,7 @@ from ddr_cli.comparison.summary import (
     with_tuned_names,
 )
 from ddr_cli.core.own_code import class_name
+from ddr_cli.engine.rows.journal import OK
 from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale
 from ddr_cli.figures.style import (
     LARGEST,
@@ -109,9 +110,12 @@ class Picture:
         self.metric = metric
         self.scale = 100.0 if is_rate(metric) else 1.0
         rows = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
-        if "failed" in rows:
-            # What failed on every split has the majority class's score, which is not its own.
-            rows = rows[rows["failed"] < rows["n"]]
+        rows = rows.assign(failed=rows.get("failed", 0))
+        if rows["failed"].any():
+            trials = (summary.row(int(index)).trials for index in rows.index)
+            rows = rows.assign(succeeded=[int((each["status"] == OK).sum()) for each in trials])
+            # A method that failed on every split has the majority-class baseline's score.
+            rows = rows[rows["succeeded"] > 0]
         self.rows = rows.assign(
             **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}
         )
@@ -299,7 +303,7 @@ class Picture:
             (f"{self.name(each)}: " if several else "") + self._where_best(x, curves[each], index)
             for each, index in best.items()
         ]
-        without = [each for each in self.level(x) if self._pieces[each[0]] == "none"]
+        without = [each for each in self.level(x) if self.reduces_nothing(each)]
         means = rows[[self.method_at(index) in without for index in rows.index]]["mean"]
         if len(means):
             row = self.row(best_index(means, self.metric))
@@ -336,6 +340,10 @@ class Picture:
         """Return the methods that are the same for each value of a parameter."""
         return [each for each in self.methods if self.of(each, self.rows)[x].isna().all()]
 
+    def reduces_nothing(self, method: Method) -> bool:
+        """Return whether a method is the features themselves."""
+        return self._pieces[method[0]] == "none"
+
     def method_at(self, index: int) -> Method:
         """Return the method of the row with an index label."""
         row = self.row(index)
@@ -364,6 +372,11 @@ class Picture:
         if self.quoted:
             star = STAR | {"markersize": 11}
             found.append(legend_entry("number in the paper", **star, color=PAPER_FILL))
+        if len(partly := self.rows[self.rows["failed"] > 0]):
+            counts = (partly["failed"], partly["failed"] + partly["succeeded"])
+            ends = [dict.fromkeys((str(each.min()), str(each.max()))) for each in counts]
+            text = f"failed on {' of '.join(map(' to '.join, ends))} splits"
+            found.append(legend_entry(text, marker="o", color=NEUTRAL, markerfacecolor="white"))
         bands = self.rows.dropna(subset=["low"])
         if len(bands):
             label = f"the middle {bands['interval'].iloc[0]}"

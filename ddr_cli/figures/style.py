@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from PIL import Image
 
-from ddr_cli.comparison.names import lower_is_better
+from ddr_cli.comparison.names import is_rate, lower_is_better
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.figures.svg_titles import name_series, with_titles
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from ddr_cli.comparison.runs import Run
 
-# Okabe and Ito's palette, ordered so that neighbours differ in lightness: they are told apart in
+# Okabe and Ito's palette, ordered so that neighbours differ in lightness and are distinct in
 # greyscale too. Its yellow is left out of lines (too faint on white); the eighth is a dark red.
 _NAMED_COLOURS = {
     "blue": "#0072B2",
@@ -88,6 +89,8 @@ _PALETTE = 256
 # From this ratio between the largest and the smallest mean on, a linear axis would press the
 # interesting end flat.
 _STEEP_FROM = 2.5
+_NEAR = 90.0
+_DISTANCES = (50, 30, 20, 10, 5, 3, 2, 1, 0.5, 0.2, 0.1)
 
 _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -259,7 +262,10 @@ def set_title(figure: Figure, title: str, finding: str = "", description: str = 
             if axis.get_scale() == "log" and words:
                 words = f"{words}, log scale"
             # Labels of panels side by side must not run into each other.
-            axis.set_label_text(textwrap.fill(words, max(32, int(width * 14 / len(figure.axes)))))
+            words = textwrap.fill(words, max(32, int(width * 14 / len(figure.axes))))
+            if axis.get_scale() == "function" and words:
+                words += ",\nlog scale of the distance to 100 %"
+            axis.set_label_text(words)
 
 
 def name_lines(axes: Axes, names: Sequence[str]) -> None:
@@ -354,8 +360,22 @@ def is_steep(means: pd.Series[Any]) -> bool:
 def value_axis(
     axes: Axes, means: pd.Series[Any], which: str, metric: str, *, few: bool = False
 ) -> None:
-    """Scale the axis of a metric's values, logarithmically if errors differ by large factors."""
+    """Scale the axis of a metric's values, logarithmically if errors differ by large factors.
+
+    Rates of which most are close to 100 % are scaled by their distance to it.
+    """
     axis = axes.yaxis if which == "y" else axes.xaxis
+    near = is_rate(metric) and not lower_is_better(metric) and float(means.median()) > _NEAR
+    if which == "y" and near and is_steep(100 - means):
+        least = float(100 - means.max()) / 2
+
+        def forward(value: Any) -> Any:
+            return -np.log10(np.maximum(100 - np.asarray(value), least))
+
+        axes.set_yscale("function", functions=(forward, lambda value: 100 - 10.0**-value))
+        axis.set_major_locator(FixedLocator([0, *(100 - each for each in _DISTANCES)]))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        return
     if not (is_steep(means) and lower_is_better(metric)):
         axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10]))
         return
@@ -378,8 +398,7 @@ def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
     if path.suffix not in FORMS:
         raise InputError(f"{path} must end in {FORMS_TEXT}.")
     if path.suffix == ".pdf":
-        with house_style():
-            return _saved(drawn(), "pdf", {"CreationDate": None, "Creator": None, "Producer": None})
+        return as_pdf(drawn())
     svg, png = rendered(drawn())
     return svg if path.suffix == ".svg" else png
 
@@ -391,6 +410,12 @@ def rendered(figure: Figure) -> tuple[bytes, bytes]:
     # The places found for the first picture serve the second.
     figure.set_layout_engine("none")
     return as_svg(figure), png
+
+
+def as_pdf(figure: Figure) -> bytes:
+    """Return a figure as PDF, without date or program version."""
+    with house_style():
+        return _saved(figure, "pdf", {"CreationDate": None, "Creator": None, "Producer": None})
 
 
 def as_svg(figure: Figure) -> bytes:

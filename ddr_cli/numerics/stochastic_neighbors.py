@@ -65,7 +65,7 @@ def right_choices(A: Floats, X: Floats, code: NDArray[np.intp]) -> tuple[float, 
     extended = np.column_stack([mapped, np.ones(len(X))])
     right, pulled, pull = 0.0, np.zeros_like(extended), np.empty_like(mapped)
     for rows, closeness, sums, _ in softmax_blocks(mapped):
-        # The derivative of a chance of its own class is that chance less its share of all of them.
+        # The derivative of a chance of its own class is that chance minus its share of all of them.
         weights = closeness * (code[rows, None] == code)
         chance = weights.sum(axis=1) / sums
         right += float(chance.sum())

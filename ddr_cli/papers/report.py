@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ddr_cli.figures.style import rendered
+from ddr_cli.figures import draw
+from ddr_cli.figures.style import as_pdf, rendered
 from ddr_cli.papers.assess import ArtefactResult, Assessment, PaperResult, assess
 from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.papers.differences_figure import draw_differences
@@ -24,6 +26,9 @@ from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import PAGE
 from ddr_cli.report.run_files import figure_of, write_file, write_run
 from ddr_cli.report.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COUNTS = "verdict_counts.md"
 _FORMS = {
@@ -74,13 +79,16 @@ def write_report(
     same ones give identical files.
 
     With one `paper`, the page contains only this paper. The formats ``csv``, ``markdown`` and
-    ``latex`` write only the tables in that form, ``html`` only the page with its figures.
+    ``latex`` write only the tables in that form, ``html`` only the page with its figures,
+    and ``pdf`` only the figures as PDF.
     """
     outcome = check_report(results, paper=paper)
     assessment = outcome.assessment
     target = results / "report"
     files: list[Path] = []
-    if format is not Format.html:
+    if format is Format.pdf:
+        files += _write_pdfs(target / "figures", assessment)
+    elif format is not Format.html:
         for result in assessment.papers:
             files += _write_tables(target / "tables", result, format)
         if assessment.papers:
@@ -103,8 +111,7 @@ def write_report(
                 pictures[item.artefact.id] = [
                     f"figures/{path.name}" for path in copied if path.suffix == ".png"
                 ]
-                figure = draw_differences(item.artefact.title, item.numbers)
-                if figure is not None and len(item.artefact.specs) > 1:
+                if (figure := _differences(item)) is not None:
                     name = f"{_stem(result, item)}_differences"
                     svg, png = rendered(figure)
                     files.append(write_file(target / "figures" / f"{name}.svg", svg))
@@ -123,6 +130,24 @@ def write_report(
         files.append(write_file(results / RECORD, record_text(record)))
     outcome.files, outcome.page = tuple(files), page
     return outcome
+
+
+def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
+    for summary in assessment.summaries:
+        path = figure_of(summary, ".pdf")
+        yield write_file(path, as_pdf(draw(summary, notes_on(summary))))
+    for result in assessment.papers:
+        for item in result.artefacts:
+            yield from _copy_figures(folder, result, item, (".pdf",))
+            if (figure := _differences(item)) is not None:
+                path = folder / f"{_stem(result, item)}_differences.pdf"
+                yield write_file(path, as_pdf(figure))
+
+
+def _differences(item: ArtefactResult) -> Figure | None:
+    """Return the figure of differences from printed numbers, of an artefact with several specs."""
+    several = len(item.artefact.specs) > 1
+    return draw_differences(item.artefact.title, item.numbers) if several else None
 
 
 def _write_tables(folder: Path, result: PaperResult, format: Format) -> Iterator[Path]:
@@ -153,10 +178,15 @@ def _write_table(stem: Path, data: pd.DataFrame, shown: pd.DataFrame, format: Fo
     ]
 
 
-def _copy_figures(folder: Path, result: PaperResult, item: ArtefactResult) -> Iterator[Path]:
+def _copy_figures(
+    folder: Path,
+    result: PaperResult,
+    item: ArtefactResult,
+    endings: Sequence[str] = (".svg", ".png"),
+) -> Iterator[Path]:
     """Copy the figures of an artefact's runs to the report, under the artefact's name."""
     for summary in item.own:
         run = f"_{summary.run.name}" if len(item.artefact.specs) > 1 else ""
-        for ending in (".svg", ".png"):
+        for ending in endings:
             drawn = figure_of(summary, ending).read_bytes()
             yield write_file(folder / f"{_stem(result, item)}{run}{ending}", drawn)

@@ -18,6 +18,7 @@ class Format(StrEnum):
     markdown = "markdown"
     latex = "latex"
     html = "html"
+    pdf = "pdf"
     all = "all"
 
 

@@ -178,13 +178,14 @@ def _spec(name: str) -> str:
 
 def _dataset(name: str) -> str:
     card = load_card(name)
-    expect = card.expect
+    expect, duplicates = card.expect, card.expect.duplicates
     facts = {
         "samples x features": f"{expect.samples} x {expect.features}" if expect.samples else None,
         "images": " x ".join(map(str, card.image_shape)) if card.image_shape else None,
         "split": f"{expect.split.train} train, {expect.split.test} test" if expect.split else None,
         "classes": ", ".join(f"{label} {n}" for label, n in (expect.classes or {}).items()),
         "groups": expect.groups,
+        "duplicates": duplicates.shown(expect.samples) if duplicates and expect.samples else None,
         "papers": ", ".join(card.papers),
         "citation": card.citation,
         "licence": card.licence,

@@ -110,8 +110,10 @@ def _spec_text(
         "SPLIT": flow({"kind": kind, **train, "repeats": 10, "seed": 0}),
         "STEPS": flow(needed_steps(card)),
         "CONTROLS": flow(list(get_args(Control))),
-        "REDUCERS": "\n".join(_item("reducers", each, card, sweep) for each in reducers),
-        "CLASSIFIERS": "\n".join(_item("classifiers", each, card, sweep) for each in classifiers),
+        "REDUCERS": "\n".join(
+            _line("reducers", each, _width(each, card, sweep, tuned)) for each in reducers
+        ),
+        "CLASSIFIERS": "\n".join(_line("classifiers", each, {}) for each in classifiers),
         "SWEEP": "\n".join(f"  {key}: {flow(grid)}" for key, grid in sweep.items()),
     }
     sections = (_TEMPLATES / "spec.txt").read_text(encoding="utf-8").split("\n\n")
@@ -128,13 +130,21 @@ def possible_width(factory: Any, card: Card, wanted: int) -> int:
     return wanted if most is None else max(1, min(wanted, most))
 
 
-def _item(section: str, name: str, card: Card, sweep: Mapping[str, Any]) -> str:
-    factory = load_factory(section, located(name, None))
-    params: dict[str, Any] = {}
+def _width(name: str, card: Card, sweep: Mapping[str, Any], tuned: bool) -> dict[str, Any]:
+    """Return the n_components of a reducer; none if the spec sweeps it or can tune it."""
+    factory = load_factory("reducers", located(name, None))
     field = parameter_model(factory).model_fields.get(WIDTH)
-    if section == "reducers" and field is not None and f"reducer.{WIDTH}" not in sweep:
-        wanted = 2 if field.is_required() or field.default is None else field.default
-        params[WIDTH] = possible_width(factory, card, wanted) if isinstance(wanted, int) else wanted
+    if field is None or f"reducer.{WIDTH}" in sweep:
+        return {}
+    wanted = 2 if field.is_required() or field.default is None else field.default
+    width = possible_width(factory, card, wanted) if isinstance(wanted, int) else wanted
+    # A parameter that a spec sets is not tuned: set it only if the default is impossible.
+    starts = not field.is_required() and field.default in (None, width)
+    is_tuned = tuned and starts and WIDTH in traits_of("reducers", factory, {}).grids
+    return {} if is_tuned else {WIDTH: width}
+
+
+def _line(section: str, name: str, params: Mapping[str, Any]) -> str:
     text = flow({"name": name, **params}) if params else flow(name)
     summary = registry_of(section).get(name).summary
     return f"  - {text}" + (f"  # {summary}" if summary else "")

@@ -32,7 +32,7 @@ def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: 
     """
     if stale := sum(part.stale.total() for part in parts):
         raise InputError(
-            f"{stale} rows are of an older version of something: 'ddr suite status {suite.name}' "
+            f"{stale} rows are stale: 'ddr suite status {suite.name}' "
             "lists them, 'ddr suite run' makes them again."
         )
     if not (folder / MANIFEST).is_file():

@@ -1,4 +1,4 @@
-"""`audit.csv` of a suite: what the embedding of test samples depends on, by method and data set."""
+"""`audit.csv` of a suite: by method and data set, what test embeddings depend on."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def read_audits(folder: Path) -> list[Audit]:
         ]
     except (KeyError, ValueError) as error:
         raise InputError(
-            f"{path} is not what ddr wrote ({error}); remove it, and it is made again."
+            f"{path} is damaged ({error}); remove it, and ddr writes it again."
         ) from error
 
 

@@ -17,7 +17,7 @@ from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
-from ddr_cli.spec.feasible import NOTHING, limits_of
+from ddr_cli.spec.feasible import NOTHING
 from ddr_cli.spec.model import Spec
 from ddr_cli.suite.audits import read_audits
 from ddr_cli.suite.definition import INDUCTIVE, Suite
@@ -64,7 +64,7 @@ class Benchmark:
     def _keys(self) -> list[Key]:
         found = []
         for track, how in self.suite.tracks.items():
-            # Few labels, permuted ones and all widths ask something else.
+            # Tracks with few labels, permuted labels or several n_components have no leaderboard.
             if how.labels or how.dimensions or SHUFFLED_LABELS in how.controls:
                 continue
             own = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
@@ -91,9 +91,10 @@ class Benchmark:
 
     @cached_property
     def n_train(self) -> dict[str, int]:
-        """The largest training set by data set, if the split determines it in advance."""
-        sizes = {name: limits_of(spec).n_train for name, spec in self.specs.items()}
-        return {name: size for name, size in sizes.items() if size is not None}
+        """The mean size of the training sets by data set, if known."""
+        rows = self.rows[self.rows["track"] == INDUCTIVE].dropna(subset=["n_train"])
+        sizes = rows.groupby("dataset", sort=False)["n_train"].first()
+        return {str(name): round(size) for name, size in sizes.items()}
 
     @cached_property
     def methods(self) -> list[str]:
@@ -156,7 +157,7 @@ class Benchmark:
         both = tuned[[*keys, "width", board.metric]].merge(
             default, on=keys, suffixes=("", "_default")
         )
-        names = {-1: "narrower", 0: "the default width", 1: "wider"}
+        names = {-1: "fewer than the default", 0: "the default", 1: "more than the default"}
         sides = (both["width"] - both["width_default"]).apply(np.sign).map(names)
         found = both.assign(difference=both[board.metric] - both[f"{board.metric}_default"])
         groups = found.groupby(sides)["difference"]
@@ -174,7 +175,7 @@ class Benchmark:
         n_methods = rows["method"].nunique()
         keys = ["dataset", "split", "split_hash", LABELS]
         rows = rows[rows.groupby(keys)["method"].transform("nunique") == n_methods]
-        # Only data sets that have all numbers: a line is of the same sets all along.
+        # Only data sets with all label counts, so that a curve covers the same data sets.
         whole = rows.groupby("dataset")[LABELS].transform("nunique") == rows[LABELS].nunique()
         rows = rows[whole].assign(**{LABELS: rows[LABELS].astype(int)})
         by = rows.groupby(["method", "dataset", LABELS], sort=False)
@@ -250,7 +251,7 @@ class Benchmark:
 
     @cached_property
     def failures(self) -> pd.DataFrame:
-        """How many rows ended badly, by method, track, data set and reason."""
+        """The number of failed rows by method, track, data set and reason."""
         return failures(self.rows)
 
     @property

@@ -37,42 +37,42 @@ from ddr_cli.spec.sweeps import is_grid
 Settings = dict[str, JsonValue]
 
 FOLDER = "suite_"
-"""What the folders of a suite's rows and of its pages are called, with its name."""
+"""The prefix of the folders of a suite's rows and pages, before its name."""
 
 INDUCTIVE = "inductive"
-"""The track that a method joins; its specs are called as their data sets."""
+"""The track that a method joins; its specs have the names of their data sets."""
 
 
 class SuiteData(StrictFrozen):
-    """How one data set takes part: how it is divided, and what comes before every method."""
+    """A data set of the suite: its split, and the preprocessing before every method."""
 
     split: Settings
-    """As in a spec, without `repeats` and `seed`; `train` and `test` say the largest parts."""
+    """As in a spec, without `repeats` and `seed`; `train` and `test` are the largest set sizes."""
     options: Settings = Field(default_factory=dict)
     """Those of the card."""
     preprocess: list[JsonValue] | None = None
     """Steps as in a spec; those of the suite, if not given."""
     n_components: Annotated[int, Ge(1)] | None = None
-    """The default width; classes less one and two at least, if not given."""
+    """The default n_components; if not given, max(2, n_classes - 1)."""
 
 
 class Track(StrictFrozen):
-    """Methods that see the same of the data, and are compared with each other alone."""
+    """Methods that see the same data; only methods of one track are compared."""
 
     methods: list[Text] = Field(default_factory=list)
     """Those of the suite, if not given."""
     datasets: list[Text] = Field(default_factory=list)
     """Data sets and groups of them; all, if not given."""
     mode: Mode = "out_of_sample"
-    """How test points are embedded."""
+    """How test samples are embedded."""
     tune: TuneSpec | None = None
-    """Each method also with settings chosen inside every training part."""
+    """Also run each method with settings tuned inside each training set."""
     labels: list[Budget] = Field(default_factory=list)
-    """Labelled training points per class."""
+    """Labelled training samples per class."""
     dimensions: list[Annotated[int, Ge(1)]] = Field(default_factory=list)
-    """Each method at each of these widths, or at fewer and the most it can offer; untuned."""
+    """Run each method, untuned, at these n_components, up to its maximum."""
     controls: list[Control] = Field(default_factory=list)
-    """What the methods are held against."""
+    """Controls that the methods are compared with."""
     classifiers: list[JsonValue] | None = None
     """Those of the suite, if not given."""
     repeats: Annotated[int, Ge(1)] | None = None
@@ -81,43 +81,43 @@ class Track(StrictFrozen):
     @model_validator(mode="after")
     def _is_tuned_or_at_each_width(self) -> Self:
         if self.tune is not None and self.dimensions:
-            message = "a track with tune chooses the widths itself: drop dimensions, or drop tune."
+            message = "a track with tune selects n_components itself: remove one of the two."
             refuse([problem_at(("dimensions",), message, key=True)])
         return self
 
 
 class Erratum(StrictFrozen):
-    """What was wrong with rows that were published."""
+    """An error in published rows."""
 
     date: Text
     """When it was found, such as 2026-12-01."""
     what: Text
-    """What was wrong."""
+    """The error."""
     rows: Text
     """Which rows it concerns."""
-    mended: Text
-    """The version that mends it, of the suite, a method or a data set: `lite 2`, `lfda 6`."""
+    fixed: Text
+    """The version that corrects it, of the suite, a method or a data set: `lite 2`, `lfda 6`."""
 
 
 class Suite(StrictFrozen):
     """Data sets, methods, and the protocol under which each method meets each data set.
 
-    A row of one version is never set beside one of another, so `version` is raised whenever what a
-    row means changes; what is merely added leaves it alone.
+    Rows of different versions are never compared, so `version` is raised if the meaning of rows
+    changes, but not if data sets or methods are added.
     """
 
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None
     title: Text
-    """What stands above the leaderboard."""
+    """The heading of the leaderboard."""
     description: str = ""
-    """What is asked, in a sentence or two."""
+    """The question that the suite answers, in a sentence or two."""
     version: Annotated[int, Ge(1)]
-    """Raised when rows mean something else."""
+    """Raised if the meaning of rows changes."""
     seed: Annotated[int, Ge(0)] = 0
-    """Draws the splits, for each data set its own."""
+    """Seed of the splits; each data set has its own."""
     repeats: Annotated[int, Ge(1)] = 10
-    """How many splits of each data set."""
+    """The number of splits of each data set."""
     preprocess: list[JsonValue] = Field(default_factory=list)
     """Steps before every method."""
     classifiers: Annotated[list[JsonValue], MinLen(1)]
@@ -125,13 +125,13 @@ class Suite(StrictFrozen):
     metrics: Annotated[list[Text], MinLen(1)] = Field(default_factory=lambda: ["error"])
     """As in a spec; the first is the leaderboard's."""
     widths: list[Annotated[int, Ge(1)]] = Field(default_factory=lambda: [1, 2, 3, 5, 8, 12, 20])
-    """Numbers of dimensions among which methods are tuned, as far as a method can offer them."""
+    """n_components to tune over, up to each method's maximum."""
     baseline: Text | None = None
-    """The simplest method, which the leaderboard sets beside each; the first, if not given."""
+    """The simplest method, compared with each other one; the first, if not given."""
     timeout: Annotated[float, Gt(0)] | None = None
-    """Seconds that a trial may take."""
+    """The most seconds that a trial may take."""
     methods: Annotated[dict[str, Settings | None], MinLen(1)]
-    """By label: parameters and grids as in a spec, with `name` where the label is another."""
+    """By label: parameters and grids as in a spec, with `name` if the label differs from it."""
     datasets: Annotated[dict[str, SuiteData], MinLen(1)]
     """By name, or the path of a card."""
     groups: dict[str, list[Text]] = Field(default_factory=dict)
@@ -139,7 +139,7 @@ class Suite(StrictFrozen):
     tracks: Annotated[dict[str, Track], MinLen(1)]
     """By name; one of them is inductive."""
     errata: list[Erratum] = Field(default_factory=list)
-    """What was wrong with rows that were published."""
+    """Errors in published rows."""
 
     _document: Document | None = PrivateAttr(default=None)
 
@@ -219,7 +219,7 @@ class Suite(StrictFrozen):
     def specs(self, *, tracks: Sequence[str] = (), datasets: Sequence[str] = ()) -> Iterator[Spec]:
         """Yield the spec of each data set of these tracks, or all; the inductive ones first.
 
-        An `InputError` names the data set that can't be run as the suite says, and where it stands.
+        An `InputError` names a data set that cannot be run as the suite states, and its line.
         """
         _check("track", tracks, self.tracks)
         _check("data set", datasets, [*self.datasets, *self.groups])
@@ -236,12 +236,14 @@ class Suite(StrictFrozen):
         """
         label = class_name(name)
         if label in self.methods:
-            raise InputError(f"The suite has a method '{label}' itself; call the class otherwise.")
+            raise InputError(f"The suite already has a method '{label}'; rename the class.")
         try:
             complete(load_factory("reducers", name), {})
         except ValidationError as error:
             problems = [text for _, text, _ in field_problems(error, label, ())]
-            raise InputError(f"{' '.join(problems)} What joins needs defaults.") from None
+            raise InputError(
+                f"{' '.join(problems)} A joining method needs a default for every parameter."
+            ) from None
         changes = {"methods": [label], "controls": [], "mode": "out_of_sample"}
         alone = self.tracks[track].model_copy(update=changes)
         return self.model_copy(
@@ -272,7 +274,7 @@ class Suite(StrictFrozen):
             "classifiers": how.classifiers or self.classifiers,
             "path": self.path,
         }
-        # What can be offered is known once the split and the steps are.
+        # The largest n_components depends on the split and the steps.
         limits = limits_of(make_spec(reducers=["none"], controls=[], **parts))
         width = own.n_components or max((limits.n_classes or 0) - 1, 2)
         items = [self._item(label, how, limits, width) for label in self.methods_of(track)]
@@ -287,7 +289,7 @@ class Suite(StrictFrozen):
             tune=None if how.tune is None else how.tune.model_dump(exclude_none=True),
             **parts,
         )
-        # Those that controls add stand behind the methods.
+        # Reducers that controls add come after the methods.
         reducers = list(spec.reducers)
         for i, (_, default) in enumerate(items):
             if default is not None:
@@ -299,7 +301,7 @@ class Suite(StrictFrozen):
     def _item(
         self, label: str, track: Track, limits: Limits, width: int
     ) -> tuple[Settings, int | None]:
-        """Return a method as a spec lists it, and its default width if it is tuned among widths."""
+        """Return a method as in a spec, and its default n_components if they are tuned."""
         given = dict(self.methods[label] or {})
         name = located(_name_of(label, given), self.path.parent if self.path else None)
         factory = load_factory("reducers", name)
@@ -333,8 +335,8 @@ def _up_to(most: int, stated: Any, default: int) -> Settings:
 def load_suite(path_or_name: str | Path) -> Suite:
     """Return the suite in a file, or the shipped one of that name; a path always wins over a name.
 
-    Raises InputError if there is none; as a DocumentError, if it is wrong: every problem, each with
-    file, line and column.
+    Raises InputError if there is none, and DocumentError with all problems of the file, each with
+    line and column.
     """
     path = find_yaml(str(path_or_name), "suites", "suite")
     document = read_document(path)
@@ -345,7 +347,7 @@ def load_suite(path_or_name: str | Path) -> Suite:
             if is_code(name := _name_of(str(label), given)):
                 require_trust(located(name, path.parent))
         for key in {"name", "path"} & data.keys():
-            message = f"{key} is told by the file; leave it out."
+            message = f"{key} follows from the file; remove it."
             document.problems.append(document.problem((key,), message, key=True))
         document.data = {**data, "name": path.stem, "path": path}
     suite = validated(document, Suite, "a suite")

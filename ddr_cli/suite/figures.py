@@ -1,4 +1,4 @@
-"""A suite's figures: score against time, tuned beside default, accuracy on permuted labels."""
+"""A suite's figures: scores, score against time, tuned against default, permuted labels."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# In points: between a sign and its name, a letter, and how far from a sign's height names may be.
+# In points: the gap between a marker and its name, a letter, and a step up or down for a name.
 _GAP, _LETTER, _LINE = 5, 4.5, 4.0
-_ALPHA = 0.05
+_BAND = "#fff3d1"
 _HEIGHTS = (0, 1, -1, 2, -2, 3, -3, 4, -4)
 
 
 def draw_scores(board: Leaderboard) -> Figure:
     """Draw a line per method, by rank: its score with its interval over data sets.
 
-    Filled: the difference to the first method has a p-value of 0.05 or more after Holm's
-    correction, so that the two can't be told apart on these data sets.
+    Filled markers on a shaded band: the method cannot be distinguished from the first (Wilcoxon's p
+    with Holm's correction is 0.05 or more).
     """
     table = board.table
-    level = ~(table["best_p_holm"].astype(float) < _ALPHA).to_numpy()
+    level = board.level()
     with house_style():
         figure = new_figure(7.4, 1.9 + 0.22 * len(table))
         axes = figure.subplots()
@@ -50,6 +50,8 @@ def draw_scores(board: Leaderboard) -> Figure:
         for line, score, filled in zip(lines, table["score"], level, strict=True):
             face = NEUTRAL if filled else "white"
             axes.plot([score], [line], "o", color=NEUTRAL, markerfacecolor=face, markersize=5)
+            if filled:
+                axes.axhspan(line - 0.5, line + 0.5, color=_BAND, linewidth=0, zorder=0)
         names = [
             f"{place}  {method_name(str(name))}"
             for place, name in zip(table["place"], table["method"], strict=True)
@@ -60,19 +62,19 @@ def draw_scores(board: Leaderboard) -> Figure:
         axes.set_xlabel("score: 0 is the majority-class baseline, 1 no mistake")
         how, best = "tuned" if board.tuned else "at their defaults", method_name(board.best)
         title = f"{len(table)} methods, {how}, on {len(board.means)} data sets"
-        words = f"{int(level.sum()) - 1} can't be distinguished from {best}, the first"
+        words = f"{int(level.sum()) - 1} cannot be distinguished from {best}, which ranks first"
         set_title(figure, title, words, "Mean score over data sets with its interval.")
-        same = legend_entry(f"p (Holm) to {best} {_ALPHA:g} or more", marker="o", color=NEUTRAL)
-        other = legend_entry("below", marker="o", color=NEUTRAL, markerfacecolor="white")
+        same = legend_entry(f"cannot be distinguished from {best}", marker="o", color=NEUTRAL)
+        other = legend_entry("worse", marker="o", color=NEUTRAL, markerfacecolor="white")
         interval = legend_entry("95 % interval over data sets", color=OTHERS, linestyle="-")
         legend_below(figure, [same, other, interval])
     return figure
 
 
 def draw_time(board: Leaderboard) -> Figure:
-    """Draw each method's score against the CPU seconds of a fit; a line joins what none surpasses.
+    """Draw each method's score against the CPU seconds of a fit.
 
-    Nothing is both faster and higher than a method on the line.
+    A line joins the methods that no other method beats in both.
     """
     table = board.table.sort_values("seconds")
     with house_style():
@@ -86,7 +88,7 @@ def draw_time(board: Leaderboard) -> Figure:
         axes.set_xscale("log")
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        # Names stand right of their signs.
+        # Room for the names to the right of their markers.
         axes.set_xlim(right=3 * float(table["seconds"].max()))
         axes.set_xlabel("CPU seconds of a fit, with its tuning")
         axes.set_ylabel("score")
@@ -94,26 +96,26 @@ def draw_time(board: Leaderboard) -> Figure:
         set_title(
             figure,
             f"Score against time: {len(table)} methods, {how}, {len(board.means)} data sets",
-            f"Fastest to highest of those that no method surpasses in both: {_said(front)}",
+            f"Fastest and highest of the methods that no other beats in both: {_said(front)}",
             "Mean score over data sets against mean CPU seconds of a fit, a marker per method. The "
             "line: no method is faster and scores higher.",
         )
         figure.draw_without_rendering()
         names = [method_name(name) for name in table["method"]]
-        _write_beside(axes, list(zip(table["seconds"], table["score"], names, strict=True)))
+        _name_markers(axes, list(zip(table["seconds"], table["score"], names, strict=True)))
     return figure
 
 
 def _said(front: pd.DataFrame) -> str:
     ends = (front.iloc[0], front.iloc[-1])
-    return " to ".join(
+    return " and ".join(
         f"{method_name(str(row['method']))} ({row['score']:.3f} in {row['seconds']:.2g} s)"
         for row in ends
     )
 
 
-def _write_beside(axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:
-    """Write names beside points, each where it lies on no point and no other name, if it can."""
+def _name_markers(axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:
+    """Write names next to markers, so that they overlap no marker and no other name if possible."""
     figure: Any = axes.get_figure(root=True)
     pixel = figure.dpi / 72
     centres = axes.transData.transform([point[:2] for point in points]) / pixel
@@ -141,7 +143,7 @@ def _write_beside(axes: Axes, points: Sequence[tuple[float, float, str]]) -> Non
 
 
 def draw_tuning(tuned: Leaderboard, default: Leaderboard) -> Figure:
-    """Draw a line per method from its score at the defaults to that of the tuned one."""
+    """Draw a line per method from its score at the defaults to its tuned score."""
     before = default.table.set_index("method")["score"]
     table = tuned.table[tuned.table["method"].isin(before.index)]
     ends = (before[table["method"]].to_numpy(), table["score"].to_numpy())
@@ -185,7 +187,7 @@ def draw_permuted(table: pd.DataFrame) -> Figure:
 def _draw_ends(
     names: Sequence[str], ends: Sequence[Any], words: Sequence[str], axis: str
 ) -> Figure:
-    """Draw a line per name from one value to another, each end with a sign of its own."""
+    """Draw a line per name from one value to another, each end with its own marker."""
     figure = new_figure(7.4, 1.9 + 0.24 * len(names))
     axes = figure.subplots()
     places = list(range(len(names)))

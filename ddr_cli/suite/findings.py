@@ -27,16 +27,15 @@ from ddr_cli.comparison.names import (
     p_text,
 )
 from ddr_cli.suite.benchmark import Benchmark
-from ddr_cli.suite.leaderboard import Leaderboard
+from ddr_cli.suite.leaderboard import ALPHA, Leaderboard
 
-LEVEL = 0.05
 MOST_TRAINING = 1000
 CHANCE = 0.05
 """How far the accuracy on permuted labels may be above the majority-class baseline."""
 
 
 class Told(NamedTuple):
-    """Whether the rows pass a test, None if they cannot decide it, and the numbers."""
+    """Whether a finding `holds`, None if the rows support neither it nor its opposite; numbers."""
 
     holds: bool | None
     evidence: str
@@ -47,7 +46,7 @@ _NO_ROWS = Told(None, "There are no rows for this test yet.")
 
 @dataclass(frozen=True)
 class Finding:
-    """The `sentence` shown if the rows pass the test `asked`, and the one shown `otherwise`."""
+    """The `sentence` shown if it holds by the test `asked`, and its opposite, `otherwise`."""
 
     name: str
     sentence: str
@@ -56,7 +55,7 @@ class Finding:
     fixed: str
 
     def told(self, bench: Benchmark) -> Told:
-        """Return what a suite's rows say."""
+        """Return the result of the test on a suite's rows."""
         board = bench.board()
         return _NO_ROWS if board is None else _TESTS[self.name](bench, board)
 
@@ -69,7 +68,7 @@ def findings() -> tuple[Finding, ...]:
 
 
 def _compared(board: Leaderboard, of: Any, over: Any) -> tuple[str, float, float]:
-    """Say on how many data sets `of` is better than `over`; return also p and the median gain."""
+    """Return on how many data sets `of` is better than `over`, as text, p and the median gain."""
     both = pd.concat([of, over], axis=1, keys=["of", "over"]).dropna()
     found = difference(both["of"], both["over"], board.metric, equivalence=0.0)
     p = found["p"]
@@ -83,6 +82,11 @@ def _compared(board: Leaderboard, of: Any, over: Any) -> tuple[str, float, float
     return text, p, median
 
 
+def _sign(p: float, effect: float) -> bool | None:
+    """Return whether a significant effect is positive, and None of one that is not significant."""
+    return effect > 0 if p < ALPHA else None
+
+
 def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
     using = [name for name in board.means if name in bench.users]
     rest = [name for name in board.means if name not in bench.users]
@@ -91,7 +95,7 @@ def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
     means = board.means
     text, p, median = _compared(board, means[using].mean(axis=1), means[rest].mean(axis=1))
     words = f"Mean of the {len(using)} methods that use labels, against the {len(rest)} others: "
-    return Told(p < LEVEL and median > 0, words + text + ".")
+    return Told(_sign(p, median), words + text + ".")
 
 
 def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
@@ -102,7 +106,7 @@ def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
     p = float(row["baseline_p_holm"])
     median = difference_text(float(row["baseline_difference"]), board.metric)
     return Told(
-        p < LEVEL and float(row["score"]) > float(board.row(board.baseline)["score"]),
+        True if p < ALPHA else None,
         f"{method_name(board.best)} against {method_name(board.baseline)}: wins / equal / losses "
         f"{counts}, median difference in {metric_name(board.metric)}: {median} (Wilcoxon's p "
         f"{p_text(p) or 'not defined'} with Holm's correction).",
@@ -117,9 +121,10 @@ def _tuning_pays(bench: Benchmark, board: Leaderboard) -> Told:
     scores, before = (each.table.set_index("method")["score"] for each in (board, default))
     more = int((scores[names] > before[names]).sum())
     means = (each.means[names].mean(axis=1) for each in (board, default))
-    text, p, _ = _compared(board, *means)
+    text, p, median = _compared(board, *means)
+    holds = _sign(p, median)
     return Told(
-        p < LEVEL and 2 * more > len(names),
+        None if holds and 2 * more <= len(names) else holds,
         f"{more} of {len(names)} methods score higher when tuned. Their mean, tuned against "
         f"default: {text}.",
     )
@@ -131,7 +136,7 @@ def _ceiling(bench: Benchmark, board: Leaderboard) -> Told:
     best = board.means[board.best].reindex(bench.ceiling.index)
     text, p, median = _compared(board, bench.ceiling, best)
     return Told(
-        p < LEVEL and median > 0,
+        _sign(p, median),
         "A strong classifier on all features, with the same preprocessing, against "
         f"{method_name(board.best)}, which ranks first on the same rows: {text}.",
     )
@@ -157,7 +162,7 @@ def _time(_: Benchmark, board: Leaderboard) -> Told:
         return Told(None, "There are too few methods for this test.")
     found: Any = stats.spearmanr(board.table["seconds"], board.table["score"])
     return Told(
-        not (found.pvalue < LEVEL and found.statistic > 0),
+        _sign(found.pvalue, found.statistic),
         f"Spearman's rank correlation of CPU seconds and score over {len(board.table)} methods: "
         f"{found.statistic:.2f} (p {p_text(float(found.pvalue)) or 'not defined'}).",
     )
@@ -165,7 +170,7 @@ def _time(_: Benchmark, board: Leaderboard) -> Told:
 
 def _first_places(_: Benchmark, board: Leaderboard) -> Told:
     others = board.table[board.table["method"] != board.best]
-    open_ones = ~(others["best_p_holm"] < LEVEL).to_numpy()
+    open_ones = board.level()[others.index].to_numpy()
     first = int(np.argmin(open_ones)) if not open_ones.all() else len(open_ones)
     told = len(others) - int(open_ones.sum())
     test = f"by Wilcoxon's test over {len(board.means)} data sets with Holm's correction"
@@ -214,12 +219,11 @@ def _small_training(bench: Benchmark, board: Leaderboard) -> Told:
     sizes = {name: bench.n_train[name] for name in board.means.index if name in bench.n_train}
     if not sizes:
         return _NO_ROWS
-    most = max(sizes, key=lambda name: sizes[name])
+    least, most = min(sizes.values()), max(sizes.values())
     return Told(
-        sizes[most] <= MOST_TRAINING,
-        f"The largest training set, of {most}, has {sizes[most]:,} samples; the median is "
-        f"{int(np.median(list(sizes.values()))):,} (over the {len(sizes)} of {len(board.means)} "
-        "data sets whose split has a fixed size).",
+        most <= MOST_TRAINING,
+        f"{least:,} to {most:,} training samples; the median over {len(sizes)} data sets is "
+        f"{np.median(list(sizes.values())):,.0f}.",
     )
 
 

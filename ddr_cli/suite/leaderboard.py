@@ -16,6 +16,8 @@ from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.suite.definition import INDUCTIVE
 from ddr_cli.suite.rows import seconds_of, shared_classifiers
 
+ALPHA = 0.05
+
 _SEVERAL = (
     "The track '{}' has each method at several numbers of {}, so there is no leaderboard of it; "
     "'ddr suite page' draws them, and 'ddr suite export' has them all."
@@ -50,9 +52,16 @@ class Leaderboard:
     splits: dict[str, int]
     left_out: tuple[str, ...]
 
+    def level(self, reference: str = "best") -> pd.Series[bool]:
+        """Return which rows of the table cannot be distinguished from `best` or `baseline`.
+
+        Wilcoxon's p with Holm's correction is `ALPHA` or more, or it is not defined.
+        """
+        return ~(self.table[f"{reference}_p_holm"].astype(float) < ALPHA)
+
     def row(self, method: str) -> dict[str, Any]:
         """Return a method's row of the table."""
-        # Not as a series: beside whole numbers it has pandas' NA for a p-value that is missing.
+        # In a series with whole numbers, a missing p-value would become pandas' NA.
         rows: Any = self.table[self.table["method"] == method].to_dict("records")
         found: dict[str, Any] = rows[0]
         return found
@@ -98,7 +107,7 @@ def leaderboard(
     kept = chosen[met == len(methods)]
     counted = [name for name in known if name in set(kept["dataset"])]
     if not counted:
-        raise InputError("There is no split yet on which all methods of the suite have ended.")
+        raise InputError("There is no split yet that all methods of the suite have finished.")
     kept = kept.assign(seconds=seconds_of(kept), failed=(kept["status"] != OK).astype(float))
     measured = kept[["dataset", "method", metric, "seconds", "failed"]]
     cells: Any = measured.groupby(["dataset", "method"]).mean().unstack()
@@ -120,7 +129,7 @@ def leaderboard(
             "seconds": of_method["seconds"].to_numpy(),
         }
     )
-    # Twelve digits: what differs by rounding alone shares a rank.
+    # Scores that are equal to twelve digits share a rank.
     table.insert(0, "place", (-table["score"].round(12)).rank(method="min").astype("Int64"))
     table[["low", "high"]] = found[["low", "high"]]
     best = str(table.sort_values("place", kind="stable")["method"].iloc[0])

@@ -46,7 +46,7 @@ class Joined:
         """The rows of the suite's methods and of your own, as returned by `suite_rows`."""
         if not self.ours:
             refused = (each for each in self.endings.values() if isinstance(each, DdrError))
-            said = f"{self.label} has not ended on any split yet; the same call goes on."
+            said = f"{self.label} has not finished any split yet; the same call resumes."
             raise next(refused, InputError(said))
         return pd.concat([self.theirs, suite_rows(self.ours)], ignore_index=True)
 
@@ -88,7 +88,7 @@ def join(
     """
     joined, own, there = _placed(suite, method, INDUCTIVE, settings, sources, only)
     joined = replace(joined, classifier=classifier, metric=metric)
-    # What is asked for and not there is told before anything is run.
+    # An unknown classifier or metric is reported before anything is run.
     joined.board(joined.theirs, tuned=suite.tracks[INDUCTIVE].tune is not None)
     folder = folder_of(own, settings.out)
     mine = _own_parts(own, folder, there, sources)
@@ -125,14 +125,14 @@ def _placed(
     sources: Sources | None,
     only: Sequence[str],
 ) -> tuple[Joined, Suite, list[SuitePart]]:
-    """Return a method in a track, the suite of it alone, and the parts to compare it with."""
+    """Return a method in a track, a suite of only it, and the parts to compare it with."""
     own = suite.with_method(located(method, Path()), track)
     folder = folder_of(suite, settings.out)
     theirs = parts_of(suite, folder, datasets=Datasets(sources), tracks=[track], only=only)
     there = [part for part in theirs if part.ended]
     if not there:
         raise InputError(
-            f"{folder} has no split of the track {track} on which all methods have ended: run the "
+            f"{folder} has no split of the track {track} that all methods have finished: run the "
             "suite first, or name the folder that holds its results by --out."
         )
     joined = Joined(suite, class_name(method), track, (), None, None, suite_rows(there), (), {})

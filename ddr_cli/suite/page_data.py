@@ -1,4 +1,4 @@
-"""What a suite's pages show, as texts and numbers."""
+"""The texts and numbers of a suite's pages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] |
 def dimension_rows(bench: Benchmark, baseline: str) -> list[tuple[str, list[str]]]:
     """Return each method's means over data sets by number of dimensions, as texts.
 
-    The last row, without a name, says how many methods make fewer mistakes than the baseline there.
+    The last row, without a name, has the number of methods that are better than the baseline.
     """
     if bench.by_dimension.empty:
         return []
@@ -61,12 +61,12 @@ def dimension_rows(bench: Benchmark, baseline: str) -> list[tuple[str, list[str]
 
 
 def pair_class(wins: int, equal: int, losses: int) -> str:
-    """Return the CSS class of a cell of the matrix of pairs: the side, and whether it is clear."""
+    """Return the CSS class of a cell of the matrix of pairs: the better method, and how clearly."""
     strong = 2 if 2 * abs(wins - losses) > wins + equal + losses else 1
     return "w0" if wins == losses else f"{'w' if wins > losses else 'l'}{strong}"
 
 
-# -- what the script shows ------------------------------------------------------------------------
+# -- leaderboards --------------------------------------------------------------------------------
 
 
 def page_data(bench: Benchmark) -> dict[str, Any]:
@@ -86,11 +86,8 @@ def page_data(bench: Benchmark) -> dict[str, Any]:
                 "tuned": "1" if tuned else "",
                 "group": group,
                 "caption": caption(board),
-                "heads": {
-                    "metric": metric_axis(metric),
-                    "best": method_name(board.best),
-                    "baseline": method_name(board.baseline),
-                },
+                "heads": heads(board),
+                "drawn": drawn_rows(board),
                 "rows": [
                     [
                         places[row["method"]],
@@ -102,6 +99,54 @@ def page_data(bench: Benchmark) -> dict[str, Any]:
         )
     methods = [[method_name(name), slug(name), name in bench.users] for name in bench.methods]
     return {"methods": methods, "groups": list(bench.groups), "boards": boards}
+
+
+def heads(board: Leaderboard) -> dict[str, str]:
+    """Return the texts of a leaderboard's heading and its summary that depend on its choice."""
+    low, high = _scale(board)
+    best = method_name(board.best)
+    others = board.table[board.level()]["method"]
+    level = [method_name(name) for name in others if name != board.best]
+    told = f"cannot be distinguished from it: {', '.join(level)}" if level else "differ from it"
+    count = f"{len(level)}" if level else "all"
+    return {
+        "said": f"{best} ranks first. Of the {len(board.table) - 1} others, {count} {told}.",
+        "metric": metric_axis(board.metric),
+        "best": best,
+        "baseline": method_name(board.baseline),
+        "from": f"{low:g}",
+        "to": f"{high:g}",
+    }
+
+
+def _scale(board: Leaderboard) -> tuple[float, float]:
+    """Return the ends of the scale on which all scores of a leaderboard are drawn, in tenths."""
+    values = board.table[["score", "low", "high"]].astype(float)
+    low, high = float(values.min().min()), float(values.max().max())
+    if math.isnan(low):
+        return 0.0, 1.0
+    first = math.floor(10 * low)
+    return first / 10, max(math.ceil(10 * high), first + 1) / 10
+
+
+def drawn_rows(board: Leaderboard) -> list[tuple[str, str]]:
+    """Return for each row of a leaderboard its style, and the references it is level with.
+
+    The style has the places of the score, of its interval and of the baseline's score on the scale.
+    """
+    low, high = _scale(board)
+    base = board.row(board.baseline)["score"]
+    level = {name: board.level(name).to_list() for name in ("best", "baseline")}
+    found = []
+    for i, row in enumerate(board.table.to_dict("records")):
+        values = {name: row[name] for name in ("score", "low", "high")} | {"base": base}
+        style = ";".join(
+            f"--{name}:{(value - low) / (high - low):.4f}"
+            for name, value in values.items()
+            if not math.isnan(value)
+        )
+        found.append((style, " ".join(name for name, rows in level.items() if rows[i])))
+    return found
 
 
 def caption(board: Leaderboard) -> str:
@@ -190,13 +235,13 @@ def set_rows(bench: Benchmark, board: Leaderboard, dataset: str) -> Rows:
 
 
 def _at(table: Any, dataset: str, name: Any) -> float | None:
-    """Return a table's value of a data set and a method, None where it has none."""
+    """Return a table's value for a data set and a method, or None."""
     there = table is not None and dataset in table.index and name in table
     return float(table.at[dataset, name]) if there else None
 
 
 def _chosen(bench: Benchmark, board: Leaderboard, dataset: str, name: str) -> str:
-    """Return the setting that was chosen most often, and how often where not always."""
+    """Return the setting that was chosen most often, and how often if not always."""
     rows = bench.chosen.get((board.classifier, dataset, name))
     if rows is None or not board.tuned:
         return ""
@@ -206,7 +251,7 @@ def _chosen(bench: Benchmark, board: Leaderboard, dataset: str, name: str) -> st
 
 
 def set_facts(bench: Benchmark, board: Leaderboard, name: str) -> dict[str, Any]:
-    """Return a data set's card, split, floor, ceiling and best method."""
+    """Return a data set's card, split, majority-class baseline, ceiling and best method."""
     spec = bench.specs[name]
     card = load_card(spec.card)
     options: Any = spec.dataset.options

@@ -1,4 +1,4 @@
-"""A suite's pages: the leaderboard with what can be concluded, one per method, one per data set."""
+"""A suite's pages: the leaderboard with the findings, one per method, and one per data set."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from ddr_cli.suite.leaderboard import Leaderboard
 from ddr_cli.suite.page_data import (
     caption,
     dimension_rows,
+    drawn_rows,
+    heads,
     method_facts,
     method_rows,
     offered,
@@ -50,7 +52,7 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
     """Write a suite's pages and its leaderboard as CSV below `results/report/`; return them."""
     suite, board = bench.suite, bench.board()
     if board is None:
-        raise InputError("There is no split yet on which all methods of the suite have ended.")
+        raise InputError("There is no split yet that all methods of the suite have finished.")
     charts = _charts(bench)
     shared = {
         "bench": bench,
@@ -91,6 +93,8 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
             boards=offered(bench),
             findings=[(each, each.told(bench)) for each in findings()],
             rows=board_cells(board),
+            drawn=drawn_rows(board),
+            heads=heads(board),
             pairs=pair_rows(board),
             dimensions=dimension_rows(bench, board.baseline),
             sets=[set_facts(bench, board, name) for name in bench.specs],
@@ -139,7 +143,7 @@ def _markdown(bench: Benchmark, board: Leaderboard) -> str:
 
 
 def _with_origin(suite: Suite, board: Leaderboard) -> pd.DataFrame:
-    """Return a leaderboard's table with columns that say which it is."""
+    """Return a leaderboard's table with columns that identify it."""
     said: dict[str, Any] = {"suite": suite.name, "version": suite.version, "title": suite.title}
     said |= {name: getattr(board, name) for name in ("track", "classifier", "metric", "tuned")}
     return board.table.assign(**said)[[*said, *board.table]]
@@ -155,7 +159,7 @@ def _write(path: Path, content: str | bytes) -> Path:
 
 
 def _remove_old_pages(folder: Path, suite: Suite, *, keep: Collection[Path]) -> None:
-    """Remove the pages of methods and data sets that the suite has no more; no other file."""
+    """Remove the pages of methods and data sets that the suite no longer has; no other file."""
     made_by = f"Made by <code>ddr suite page {escape(suite.name)}</code>"
     for path in {*folder.glob("methods/*.html"), *folder.glob("datasets/*.html")}.difference(keep):
         with clear_messages(path):

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _BASELINE: dict[str, Any] = {"color": NEUTRAL, "linestyle": (0, (4, 2)), "linewidth": 1.0}
-# The most panels in a row, and in inches a panel's size and what is around all of them.
+# The most panels in a row; in inches, the size of a panel and the margins.
 _COLUMNS, _WIDTH, _HEIGHT = 6, 1.55, 1.25
 _LEFT, _ABOVE, _BELOW = 0.55, 0.75, 0.8
 
 
 @dataclass(frozen=True)
 class _Panel:
-    """The curve of one method among `curves`, and at which places it is `whole`."""
+    """The curve of one method among `curves`, and at which values it is `whole`."""
 
     title: str
     method: str
@@ -88,7 +88,7 @@ def draw_dimensions(bench: Benchmark, dataset: str = "") -> Figure:
 
 
 def _said(means: pd.DataFrame, bench: Benchmark) -> str:
-    """Say how many methods have their least where, and from where on most are near to it."""
+    """Return how many methods are best at the last value, and from which value most are close."""
     metric, last = bench.suite.metrics[0], means.columns[-1]
     behind = _behind(means, metric)
     near = (behind <= EQUIVALENCE).sum()
@@ -207,7 +207,7 @@ def _draw_panel(axes: Axes, panel: _Panel, scale: float, colour: str, baseline: 
         axes.plot(x, rest.loc[baseline], **_BASELINE)
     axes.plot(x, own, color=colour, linewidth=1.6)
     whole = panel.whole.to_numpy()
-    # What has no width to choose is a line without signs.
+    # A method without n_components is a line without markers.
     for signs, fill in ((whole, colour), (~whole & whole.any(), "white")):
         if signs.any():
             looks: dict[str, Any] = {
@@ -217,6 +217,6 @@ def _draw_panel(axes: Axes, panel: _Panel, scale: float, colour: str, baseline: 
                 "markerfacecolor": fill,
             }
             axes.plot(x[signs], own[signs], label=panel.title, color=colour, **looks)
-    # At a height that is given: to look for one takes longer than all the rest.
+    # A given height is much faster than Matplotlib's search for one.
     axes.set_title(panel.title, fontsize=8, loc="left", y=1.0, pad=2)
     axes.tick_params(labelsize=8, length=2)

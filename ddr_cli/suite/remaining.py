@@ -1,4 +1,4 @@
-"""What is left of a suite: finished, stale and missing trials, their cost, and running them."""
+"""A suite's finished, stale and missing trials, their cost, and running them."""
 
 from __future__ import annotations
 
@@ -256,8 +256,8 @@ def cost_table(parts: Sequence[SuitePart]) -> pd.DataFrame:
 def _with_estimates(rows: pd.DataFrame) -> pd.Series[float]:
     """Return the seconds of a track, with estimates where there are no rows to measure.
 
-    They are of a log-additive model (method plus data set), fitted to the rows that there are. A
-    data set without rows has the mean effect, and a method without rows none.
+    They are from a log-additive model (method plus data set), fitted to the existing rows. A data
+    set without rows has the mean effect; a method without rows has no estimate.
     """
     known = rows.dropna(subset="seconds")
     if known.empty:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.comparison.names import setting_text
+from ddr_cli.comparison.runs import split_sizes
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.rows.journal import OK
+from ddr_cli.engine.rows.manifest import read_manifest
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import SEEN
 from ddr_cli.spec.feasible import WIDTH
@@ -26,7 +29,8 @@ def suite_rows(parts: Sequence[SuitePart]) -> pd.DataFrame:
 
     Added to the journal's columns are `track`, the labels of `method` and `classifier`, `tuned`,
     `setting` (the selected values of a tuned method), `width` (n_components), `labels`, `control`,
-    and `floor_<metric>`, the score of the majority-class baseline.
+    `n_train` (the mean size of the training sets, missing if unknown), and `floor_<metric>`, the
+    score of the majority-class baseline.
     """
     tables = [_rows_of(part) for part in parts if part.status]
     if not tables:
@@ -36,6 +40,7 @@ def suite_rows(parts: Sequence[SuitePart]) -> pd.DataFrame:
 
 def _rows_of(part: SuitePart) -> pd.DataFrame:
     trials = part.trials
+    sizes = split_sizes(read_manifest(part.folder), part.spec, part.spec.split.kind)
     cells = [part.plan.trials[trial] for trial in trials.index]
     found: dict[str, Any] = {
         "suite": part.spec.suite.name if part.spec.suite else "",
@@ -49,6 +54,7 @@ def _rows_of(part: SuitePart) -> pd.DataFrame:
         "tuned": [cell.tuning is not None for cell in cells],
         LABELS: [ALL if cell.labels is None else cell.labels for cell in cells],
         "control": [cell.control for cell in cells],
+        "n_train": sizes[0] if sizes else np.nan,
     }
     found["setting"] = _settings(part, trials, found["method"])
     found["width"] = trials[_WIDTH_COLUMN].to_numpy() if _WIDTH_COLUMN in trials else None

@@ -73,15 +73,15 @@ def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:
     splits = sorted(set(board.splits.values()))
     ranged = f"{splits[0]}" if len(splits) == 1 else f"{splits[0]} to {splits[-1]}"
     lines = [
-        f"score: the mean over data sets of {metric_name(board.metric)} between always naming the "
-        "largest class (0) and no mistake (1), and its bootstrap interval over data sets; "
+        f"score: the mean over data sets of {metric_name(board.metric)}, scaled from the "
+        "majority-class baseline (0) to no mistake (1), and its bootstrap interval over data sets; "
         f"{ranged} splits of each data set, the same for all methods",
         f"to the best ({board.best}), to {board.baseline}: wins/equal/losses over data sets, equal "
         f"within {EQUIVALENCE:g}; CPU s: of a fit with its tuning",
     ]
     if board.left_out:
         lines.append(
-            f"left out, as not all methods have ended on a split: {', '.join(board.left_out)}"
+            f"left out, because no split is finished by all methods: {', '.join(board.left_out)}"
         )
     if absent := [name for name in methods if name not in set(board.table["method"])]:
         lines.append(f"not run yet, or stale: {', '.join(absent)}")
@@ -105,7 +105,7 @@ def trust_notes(
             for row in bad.to_dict("records")
         ]
         lines.append(
-            "failed, and counted as always naming the training part's largest class: "
+            "failed, and scored as the majority-class baseline of the training set: "
             + "; ".join(told)
         )
     items = {item.label: item.traits() for item in spec.reducers if item.label in board.means}
@@ -115,7 +115,7 @@ def trust_notes(
         + ("; ".join(checked) if checked else f"none of {len(items)}")
     )
     lines += [
-        f"erratum of {each.date}: {each.what} ({each.rows}; mended in {each.mended})"
+        f"erratum of {each.date}: {each.what} ({each.rows}; fixed in {each.fixed})"
         for each in errata
     ]
     return lines if errata else [*lines, "errata: none known"]
@@ -149,7 +149,7 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
             f"{number(means.at[name, board.baseline], board.metric)})"
             for name in behind.index
         )
-        lines.append(f"  behind {board.baseline} on {told}")
+        lines.append(f"  worse than {board.baseline} on {told}")
     own = rows[(rows["method"] == method) & (rows["tuned"] == board.tuned)]
     failed = own[(own["status"] != OK) & (own["classifier"] == board.classifier)]
     for (dataset, reason), found in failed.groupby(["dataset", "reason"], sort=False):
@@ -161,7 +161,7 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
 
 _SOURCES = {
     MEASURED: "from rows",
-    ESTIMATED: "by a fit, the method's times the data set's",
+    ESTIMATED: "by a fitted factor of the method times one of the data set",
 }
 
 
@@ -228,8 +228,8 @@ def covered(parts: Sequence[SuitePart], table: pd.DataFrame, hours: float) -> st
                     f"the next of {ended} of {len(parts)}: up to {part.spec.name}"
                 )
     unknown = (table["seconds"].isna() & (table["to_do"] > 0)).any()
-    known = ", as far as the times are known" if unknown else ""
-    return f"{hours:g} CPU hours cover all that is to do{known}, and leave {duration(left)}"
+    known = " of known cost" if unknown else ""
+    return f"{hours:g} CPU hours cover all remaining work{known}, and leave {duration(left)}"
 
 
 def status_tables(parts: Sequence[SuitePart]) -> Iterator[Table]:

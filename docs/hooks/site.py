@@ -15,12 +15,19 @@ from typing import Any
 import methods
 import reference
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Link, Navigation, Section
 
 ROOT = Path(__file__).parents[2]
 AT_THE_TOP = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
+}
+REPORT = "results/report"
+# What `make site` writes before it builds the site, by its title in the menu.
+WEB_PAGES = {
+    "Report": f"{REPORT}/index.html",
+    "Leaderboard": f"{REPORT}/suite_lite/index.html",
 }
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s:#]+)(#[^)\s]*)?\)")
 
@@ -32,7 +39,7 @@ def on_files(files: Files, config: Any) -> Files:
         if (template := files.get_file_from_path(name)) is not None:
             files.remove(template)
         files.append(File.generated(config, name, content=text))
-    for path in [*AT_THE_TOP, *_tables()]:
+    for path in [*AT_THE_TOP, *_written()]:
         files.append(_copy(config, path))
     for page in list(files.documentation_pages()):
         for target in _targets(page.src_uri, page.content_string):
@@ -40,6 +47,13 @@ def on_files(files: Files, config: Any) -> Files:
             if (ROOT / target).is_file() and not known:
                 files.append(_copy(config, target))
     return files
+
+
+def on_nav(nav: Navigation, files: Files, **_: Any) -> None:
+    """Link to the report and the leaderboard if they are written."""
+    links = [Link(title, path) for title, path in WEB_PAGES.items() if path in files.src_uris]
+    if links:
+        nav.items.insert(1, Section("Results", links))
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -58,10 +72,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return LINK.sub(link, markdown)
 
 
-def _tables() -> list[str]:
-    return sorted(
-        path.relative_to(ROOT).as_posix() for path in ROOT.glob("results/report/tables/*.md")
-    )
+def _written() -> list[str]:
+    files = (path for path in (ROOT / REPORT).rglob("*") if path.is_file())
+    return sorted(path.relative_to(ROOT).as_posix() for path in files)
 
 
 def _copy(config: Any, path: str) -> File:

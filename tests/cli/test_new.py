@@ -5,13 +5,18 @@ import json
 import sys
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from ddr_cli.cli import new
 from ddr_cli.cli.app import app
-from ddr_cli.core import own_code
+from ddr_cli.core import extras, own_code
+from ddr_cli.engine import read_trials
+from ddr_cli.reducers import REDUCERS
 from ddr_cli.spec import load_spec
+from ddr_cli.spec.cells import expand
+from ddr_cli.spec.feasible import limits_of
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +95,39 @@ def test_a_new_spec_sweeps_or_tunes(folder):
     assert load_spec(folder / "swept.yaml").sweep == {"reducer.n_components": (1, 2, 3)}
     ddr("new", "spec", "tuned", *words, "--tune")
     assert load_spec(folder / "tuned.yaml").tune is not None
+
+
+@pytest.mark.parametrize("dataset", ["breast_cancer", "digits"])  # two classes, ten classes
+def test_tune_varies_every_parameter_of_the_grid_that_a_method_declares(
+    dataset, folder, monkeypatch
+):
+    monkeypatch.setattr(extras, "missing_library", lambda _: "")
+    names = [word for name in REDUCERS.names() for word in ("--reducer", name)]
+    ddr("new", "spec", "tuned", "--dataset", dataset, *names, "--tune")
+    spec = load_spec(folder / "tuned.yaml")
+    limits = limits_of(spec)
+    items = {item.name: item for item in spec.reducers}
+    searches = {c.reducer.name: c.tuning for c in expand(spec) if c.tuning and not c.is_ceiling}
+    assert searches.keys() == set(REDUCERS.names())
+    for name, search in searches.items():
+        tried = pd.DataFrame([dict(reducer.params) for reducer, _ in search.candidates])
+        varied = {column for column in tried if tried[column].astype(str).nunique() > 1}
+        declared = set(items[name].traits().grids)
+        if limits.most(items[name].traits(), None) == 1:
+            declared -= {"n_components"}
+        assert varied == declared, name
+        assert len(search.candidates) <= spec.tune.budget
+
+
+def test_a_tuned_spec_runs_on_two_classes_and_on_ten(folder):
+    for dataset, methods in {"breast_cancer": ("lda", "pls_da"), "digits": ("lol",)}.items():
+        words = [word for name in methods for word in ("--reducer", name)]
+        ddr("new", "spec", dataset, "--dataset", dataset, *words, "--tune")
+        less = ("--repeats", "1", "--set", "controls=[]", "--set", "split.train=0.2")
+        ddr("run", f"{dataset}.yaml", *less)
+        rows = read_trials(folder / "results" / dataset)
+        assert set(rows["status"]) == {"ok"}
+        assert rows["tuned"].max() > 10
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,7 @@ def test_a_split_is_done_when_all_of_its_trials_have_a_row(tmp_path):
         ("wine]}", "wien]}", "16:22: groups.all", "Did you mean 'wine'?"),
         ("train: 60", "train: 600", "15:9: datasets.wine", "600 of 178 samples"),
         ("budget: 4", "bugdet: 4", "19:22: tracks.inductive.tune.bugdet", "Did you mean 'budget'?"),
-        ("    tune:", "    dimensions: [2]\n    tune:", "19:5: tracks.inductive.dim", "drop tune"),
+        ("    tune:", "    dimensions: [2]\n    tune:", "19:5: tracks.inductive.dim", "remove one"),
         ("version: 1", "name: x", "3:1: name", "needs version"),
     ],
 )
@@ -259,7 +259,7 @@ def test_names_and_rows_that_are_not_there(ddr_here):
     done = ddr_here("suite", "add", "mmc", "small.yaml")
     assert (done.returncode, "run the suite first" in done.stderr) == (2, True)
     done = ddr_here("suite", "add", "lda", "small.yaml")
-    assert (done.returncode, "has a method 'lda' itself" in done.stderr) == (2, True)
+    assert (done.returncode, "already has a method 'lda'" in done.stderr) == (2, True)
     assert "has no rows yet" in ddr_here("suite", "table", "small.yaml").stderr
 
 

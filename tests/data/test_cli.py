@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
@@ -60,7 +61,7 @@ def test_fetch_then_status_and_verify(ddr, toy):
     assert "downloaded" in result.output
     assert "available (cache)" in ddr("fetch", toy).output
     assert "cache" in ddr("status", toy).output
-    verified = ddr("status", "--verify", toy)
+    verified = ddr("verify", toy)
     assert verified.exit_code == 0
     assert verified.output.startswith("ok")
     assert "300 x 2, 2 classes, cache" in verified.output
@@ -77,9 +78,53 @@ def test_fetch_that_fails_exits_with_3_and_goes_on_with_the_others(
     if fault == "404":
         assert result.exit_code == 3
         assert "toy.csv: the server answered 404" in result.output
-        assert "Unavailable data sets: toy" in result.output
+        assert "1 of 2 data sets are unavailable: toy" in result.output
     assert "other: downloaded" in result.output
     assert "Traceback" not in result.output
+
+
+def test_fetch_of_a_suite_names_what_it_could_not_get_and_resumes(
+    ddr, server, write_card, tmp_path
+):
+    sets = ["toy", "other", "gone"]
+    for name in sets:
+        server.files[f"{name}.csv"] = TABLE
+        file = {"path": f"{name}.csv", "urls": [f"{server.url}/{name}.csv"]}
+        write_card(name, files=[{**file, "sha256": sha256(TABLE)}])
+    del server.files["gone.csv"]
+    server.faults["other.csv"] = "404 once"
+    suite = {
+        "title": "Ours",
+        "version": 1,
+        "classifiers": ["knn"],
+        "methods": {"none": None, "pca": None},
+        "datasets": {
+            **{f"./{name}.yaml": {"split": {"kind": "fraction", "train": 0.5}} for name in sets},
+            "iris": {"split": {"kind": "fraction", "train": 0.5}},
+        },
+        "tracks": {"inductive": {}},
+    }
+    path = tmp_path / "cards" / "ours.yaml"
+    path.write_text(yaml.safe_dump(suite, sort_keys=False))
+
+    first = ddr("fetch", "--suite", path)
+    assert first.exit_code == 3
+    assert "1/4 toy: downloaded" in first.output
+    assert "404" in first.output.split("gone.csv:")[1].splitlines()[0]
+    assert "4/4 iris: needs no files" in first.output
+    assert "2 of 4 data sets are unavailable: other, gone." in first.output
+    assert "ddr data import NAME" in first.output
+
+    server.asked.clear()
+    again = ddr("fetch", "--suite", path)
+    assert again.exit_code == 3
+    assert "1/4 toy: available (cache)" in again.output
+    assert "2/4 other: downloaded" in again.output
+    assert "1 of 4 data sets are unavailable: gone." in again.output
+    assert "toy.csv" not in server.asked
+
+    server.files["gone.csv"] = TABLE
+    assert ddr("fetch", "--suite", path).exit_code == 0
 
 
 def test_offline_option_and_variable(ddr, toy, server, monkeypatch):
@@ -99,24 +144,35 @@ def test_verify_tells_right_wrong_and_missing_apart(ddr, write_card, tmp_path):
     )
     (tmp_path / "cards" / "right.csv").write_bytes(TABLE)
     (tmp_path / "cards" / "wrong.csv").write_bytes(TABLE + b"1,2,left\n")
-    result = ddr("status", "--verify", right, wrong, gone)
+    result = ddr("verify", right, wrong, gone)
     assert result.exit_code == 1
     lines = result.output.splitlines()
     assert [line.split()[0] for line in lines] == ["ok", "differs", "missing"]
     assert "it has 301 samples, not 300" in lines[1]
-    assert ddr("status", "--verify", right).exit_code == 0
-    assert ddr("status", "--verify", right, gone).exit_code == 3
+    assert ddr("verify", right).exit_code == 0
+    assert ddr("verify", right, gone).exit_code == 3
 
 
 def test_verify_reads_the_files_and_not_the_cached_arrays(ddr, write_card, tmp_path):
     card = write_card(files=[{"path": "toy.csv"}])
     (tmp_path / "cards" / "toy.csv").write_bytes(TABLE)
-    assert ddr("status", "--verify", card).exit_code == 0
-    assert (
-        ddr("status", "--verify", "iris")
-        .output.splitlines()[1]
-        .startswith("ok      iris (source=fisher)")
+    assert ddr("verify", card).exit_code == 0
+    assert ddr("verify", "iris").output.splitlines()[1].startswith("ok      iris (source=fisher)")
+
+
+def test_verify_counts_duplicates_and_compares_them_with_the_card(ddr, write_card, tmp_path):
+    stated = {"exact": 300, "exact_across": 0, "near": 0, "near_across": 0}
+    expect = {"samples": 600, "duplicates": stated}
+    card = write_card(files=[{"path": "toy.csv"}], expect=expect)
+    (tmp_path / "cards" / "toy.csv").write_bytes(TABLE + TABLE)
+    wrong = ddr("verify", card)
+    assert wrong.exit_code == 1
+    assert "600 of 600 samples (100.0%) have an exact duplicate" in wrong.output
+    assert "the card states: 300 of 600" in wrong.output
+    write_card(
+        files=[{"path": "toy.csv"}], expect={**expect, "duplicates": {**stated, "exact": 600}}
     )
+    assert ddr("verify", card).exit_code == 0
 
 
 def test_import(ddr, toy, tmp_path):
@@ -134,6 +190,9 @@ def test_import(ddr, toy, tmp_path):
         (["status", "landsta"], "Did you mean 'landsat'"),
         (["fetch"], "Name a data set"),
         (["fetch", "iris", "--all"], "not both"),
+        (["fetch", "iris", "--suite", "lite"], "--suite"),
+        (["fetch", "--suite", "light"], "no suite"),
+        (["verify"], "Name a data set"),
         (["import", "iris", "."], "needs no files"),
         (["new", "x", "--format", "csv", "--path", "nothing.csv"], "nothing.csv"),
         (["new", "x", "--format", "cvs", "--path", "."], "Did you mean 'csv'"),
@@ -171,7 +230,7 @@ def test_new_writes_a_card_that_loads(ddr, tmp_path):
     assert "--option names=[a: " in result.output
     assert ddr("new", "own", "--format", "csv", "--path", "files/own.csv").exit_code == 2
     (tmp_path / "files" / "own.csv").write_text("size,colour,kind\n1,r,no\n")
-    assert ddr("status", "--verify", "./own.yaml").exit_code == 1
+    assert ddr("verify", "./own.yaml").exit_code == 1
 
 
 def test_new_replaces_a_card_only_when_forced(ddr, tmp_path):

@@ -8,7 +8,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats.numeric_arrays import read_mat, read_mat_cells, read_npz
+from ddr_cli.data.formats.numeric_arrays import read_mat, read_mat_cells, read_npz, read_rdata
 
 X = np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 0], [0, 0, 5]])
 Y = np.array([1, 2, 1, 2])
@@ -122,6 +122,60 @@ def test_mat_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "a.mat").write_bytes(content)
     with pytest.raises(InputError, match="not a MATLAB file"):
         read_mat([tmp_path / "a.mat"])
+
+
+def save_rdata(path, content, **options):
+    rdata = pytest.importorskip("rdata", reason="the extra rdata is not installed")
+    rdata.write_rda(path, content, **options)
+
+
+@pytest.mark.parametrize("compression", ["gzip", "bzip2", "xz"])
+def test_rdata_reads_a_list_with_a_split_and_groups(tmp_path, compression):
+    first = np.array([True, False, True, False])
+    content = {"set": {"X": X, "kind": np.array(list("abab")), "first": first}}
+    save_rdata(tmp_path / "a.rda", content, compression=compression)
+    raw = read_rdata([tmp_path / "a.rda"], data="X", label="kind", train="first", repeats=2)
+    np.testing.assert_array_equal(raw.X, X)
+    assert raw.labels.tolist() == list("abab")
+    assert raw.parts["part"].tolist() == ["train", "test", "train", "test"]
+    assert raw.groups.tolist() == [0, 0, 1, 1]
+
+
+def test_rdata_joins_a_training_and_a_test_set(tmp_path):
+    save_rdata(tmp_path / "a.rda", {"X1": X[:3], "y1": Y[:3], "X2": X[3:], "y2": Y[3:]})
+    raw = read_rdata([tmp_path / "a.rda"], data=("X1", "X2"), label=("y1", "y2"))
+    np.testing.assert_array_equal(raw.X, X)
+    assert raw.labels.tolist() == Y.tolist()
+    assert raw.parts["part"].tolist() == ["train"] * 3 + ["test"]
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"data": "XX", "label": "y"}, "XX.*it holds X, y"),
+        ({"data": ("X", "X"), "label": "y"}, "label 1"),
+        ({"data": "X", "label": "y", "train": "y"}, "logical"),
+        ({"data": "y", "label": "y"}, "'y' is not a matrix"),
+    ],
+)
+def test_rdata_names_the_wrong_option(tmp_path, options, what):
+    save_rdata(tmp_path / "a.rda", {"X": X, "y": Y})
+    with pytest.raises(InputError, match=what):
+        read_rdata([tmp_path / "a.rda"], **options)
+
+
+def test_rdata_that_is_none_is_refused(tmp_path):
+    pytest.importorskip("rdata", reason="the extra rdata is not installed")
+    (tmp_path / "a.rda").write_bytes(b"RDX2\nX")
+    with pytest.raises(InputError, match="not an R data file"):
+        read_rdata([tmp_path / "a.rda"], data="X", label="y")
+
+
+def test_rdata_without_its_package_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rdata", None)
+    (tmp_path / "a.rda").write_bytes(b"RDX2\nX")
+    with pytest.raises(InputError, match=r"pip install 'ddr\[rdata\]'"):
+        read_rdata([tmp_path / "a.rda"], data="X", label="y")
 
 
 def test_mat_73_without_h5py_says_what_to_install(tmp_path, monkeypatch):

@@ -80,7 +80,7 @@ def test_what_can_not_be_had_is_one_sentence_and_exit_3(openml):
     offline = CliRunner().invoke(app, ["data", "fetch", "openml:31", "--offline"])
     assert (offline.exit_code, openml.asked) == (3, 0)
     assert "openml:31 is not in" in offline.output
-    missing = CliRunner().invoke(app, ["data", "status", "--verify", "openml:31"])
+    missing = CliRunner().invoke(app, ["data", "verify", "openml:31"])
     assert (missing.exit_code, openml.asked) == (3, 0)
     described = CliRunner().invoke(app, ["describe", "openml:31"])
     assert "OpenML's data set 31" in described.output

@@ -27,7 +27,7 @@ from ddr_cli.engine.progress import Display, Progress
 from ddr_cli.engine.work import local, scratch
 from ddr_cli.engine.work.fitting import do
 from ddr_cli.engine.work.jobs import Division, ExecutorError, SplitJob
-from ddr_cli.engine.work.samples import Samples
+from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.engine.work.scratch import Scratch
 
 pytestmark = pytest.mark.usefixtures("installed")
@@ -80,6 +80,22 @@ def test_a_removed_file_is_told_by_its_name_though_it_is_there_again(
     places = {each: tmp_path / each for each in ("data", "split", "trace")}
     job = SplitJob(**places, whole=TWO_ROWS, steps=(), searches={}, seed=0)
     assert do(job).files_gone is gone
+
+
+def test_no_process_reads_a_part_of_a_file_of_samples(tmp_path, monkeypatch):
+    path, seen = tmp_path / "split", []
+
+    def dump(_parts, file):
+        file.write(b"a part")
+        file.flush()
+        seen.append(path.exists())
+        shutil.rmtree(tmp_path)
+
+    monkeypatch.setattr("joblib.dump", dump)
+    with pytest.raises(FileNotFoundError) as error:
+        Samples(np.eye(2), Labels(np.arange(2), ("a", "b"))).save(path)
+    assert seen == [False]
+    assert error.value.filename == str(path)
 
 
 def test_a_scratch_folder_that_is_removed_each_time_ends_the_run(make_spec, run, monkeypatch):

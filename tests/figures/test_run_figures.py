@@ -245,6 +245,54 @@ def test_a_method_that_failed_on_every_split_is_not_drawn(tmp_path, write_result
     assert "failed" in _finding(figure)
 
 
+def test_a_value_with_failed_splits_is_hollow_and_the_legend_counts_them(
+    tmp_path, write_results, make_spec
+):
+    more = {"classifiers": CLASSIFIERS[:1], "repeats": 4, "predefined": False}
+    spec = make_spec("run", reducers=[CCDR], sweep={"reducer.beta": BETAS}, **more)
+    folder = write_results(tmp_path, spec, _error)
+    rows = pd.read_csv(folder / "trials.csv", dtype=str, keep_default_na=False)
+    bad = (rows["reducer.beta"].astype(float) == 1.0) & rows["split"].str.contains("-[01]$")
+    rows.loc[bad, ["status", "reason", "error"]] = ["failed", "why", ""]
+    rows.to_csv(folder / "trials.csv", index=False)
+    figure = draw(summarize(load_run(folder)))
+    (axes,) = figure.axes
+    hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
+    assert [list(line.get_xdata()) for line in hollow] == [[1.0]]
+    assert "failed on 2 of 4 splits" in _legend(figure)
+
+
+def test_panels_have_the_colours_of_methods_and_the_markers_of_classifiers(summary_of):
+    names = ["pca", "lda", "lfda", "nmmp", "lpp"]
+    sweep = {"reducer.n_components": [1, 2, 3]}
+    reducers = [{"name": name, "params": {"n_components": 1}} for name in names]
+    figure = draw(summary_of(reducers=reducers, sweep=sweep))
+    assert len(figure.axes) == len(names)
+    for axes, name in zip(figure.axes, names, strict=True):
+        curves = _curves(axes)
+        assert {to_hex(line.get_color()) for line in curves} == {looks_of([name])[0].colour.lower()}
+        assert len({line.get_marker() for line in curves}) == len(CLASSIFIERS)
+
+
+def test_rates_close_to_100_percent_lie_apart(summary_of):
+    names = ("pca", "lda", "lpp", "lfda")
+    ends = dict(zip(names, (0.99, 0.98, 0.97, 0.75), strict=True))
+    figure = draw(
+        summary_of(
+            reducers=[{"name": name} for name in names],
+            measures={"same_class": "same_class"},
+            sweep={"classifier.n_neighbors": [1, 2]},
+            predefined=False,
+            error=lambda trial: ends[trial.reducer],
+        )
+    )
+    (axes,) = figure.axes
+    heights = [axes.transData.transform((1, 100 * end))[1] for end in ends.values()]
+    whole = heights[0] - heights[-1]
+    assert np.all(-np.diff(heights) > 0.1 * whole)
+    assert "distance to 100 %" in axes.get_ylabel()
+
+
 def test_without_a_sweep_there_is_a_dot_per_method(summary_of):
     figure = draw(summary_of(reducers=[NONE, CCDR]))
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["k-NN", "linear"]

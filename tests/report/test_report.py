@@ -270,6 +270,18 @@ def test_one_form_of_tables_writes_no_page(written, tmp_path):
     assert outcome.page is None
 
 
+def test_the_form_pdf_writes_every_figure_of_runs_and_papers(written, tmp_path):
+    results = tmp_path / "results"
+    shutil.copytree(written[0] / "landsat_ccdr", results / "landsat_ccdr")
+    done = _run(results, "--format", "pdf")
+    assert done.exit_code == 0, done.output
+    pictures = sorted(results.rglob("*.pdf"))
+    assert results / "landsat_ccdr" / "figure.pdf" in pictures
+    assert any(path.parent == results / "report" / "figures" for path in pictures)
+    assert all(path.read_bytes().startswith(b"%PDF") for path in pictures)
+    assert not list(results.rglob("index.html"))
+
+
 @pytest.mark.parametrize(
     ("paper", "message"), [("cddr", "Did you mean 'ccdr'"), ("ccdr", "no results")]
 )

@@ -106,6 +106,11 @@ def test_the_leaderboard_is_that_of_the_raw_rows(run, rows, classifier, tuned):
     assert np.isnan(table.loc["none", "baseline_p"])
 
 
+def test_rows_have_the_sizes_of_their_training_sets(rows):
+    sizes = rows.groupby("dataset")["n_train"].unique().map(list).to_dict()
+    assert sizes == {"iris": [45], "wine": [40], "balance": [30]}
+
+
 def test_a_subset_is_recomputed_and_the_order_of_rows_plays_no_part(rows):
     whole, one = leaderboard(rows), leaderboard(rows, datasets=["wine"])
     assert "to none (baseline)" in "".join(own_method_lines(one, rows, "fisher"))
@@ -135,7 +140,7 @@ def test_a_method_that_fails_says_where(rows):
     board = leaderboard(failed)
     text = "\n".join(own_method_lines(board, failed, "fisher"))
     assert "fisher, tuned, knn: rank 2 of 3 on 3 data sets" in text
-    assert "behind none on wine (60.00 %" in text
+    assert "worse than none on wine (60.00 %" in text
     assert "fails on 2 splits of wine: it is singular" in text
     assert board.table.set_index("method").loc["fisher", "failed"] == pytest.approx(1 / 3)
 

@@ -95,6 +95,7 @@ def made_rows(suite, specs):
                 "fit_seconds": 0.01 * (1 + len(method)),
                 "tune_seconds": np.nan,
                 "training_error": np.nan,
+                "n_train": 40.0 + 10 * len(dataset),
                 **given,
                 **more,
             }
@@ -215,7 +216,8 @@ def with_error(rows, where, error):
         ("places", 0, 1, lambda rows: rows[rows["dataset"].isin(["iris", "wine"])]),
         ("everywhere", 0, 1, lambda rows: with_error(rows, is_pca_late(rows), 0.09)),
         ("classifier", 1, 0, lambda rows: with_error(rows, rows["method"] == "lfda", 0.01)),
-        ("time", 1, 0, lambda rows: rows.assign(fit_seconds=1 / rows["method"].map(AHEAD))),
+        ("time", None, 1, lambda rows: rows.assign(fit_seconds=1 / rows["method"].map(AHEAD))),
+        ("time", None, 0, lambda rows: rows.assign(fit_seconds=99 * rows["method"].map(AHEAD))),
     ],
 )  # fmt: skip
 def test_a_sentence_follows_the_rows(bench, name, before, after, change):
@@ -224,20 +226,42 @@ def test_a_sentence_follows_the_rows(bench, name, before, after, change):
     assert told(changed, name).holds == after
 
 
-def test_large_training_parts_take_back_the_sentence_on_size(bench):
+def test_the_finding_on_size_follows_the_training_sets_of_the_rows(bench):
     assert told(bench, "size").holds
-    assert "of balance, has 313 samples" in told(bench, "size").evidence
-    bench = Benchmark(bench.suite, bench.rows, bench.specs)
-    bench.__dict__["n_train"] = {"iris": 1001}
-    assert not told(bench, "size").holds
+    assert "80 to 170 training samples" in told(bench, "size").evidence
+    rows = bench.rows.assign(n_train=1001.0)
+    assert not told(Benchmark(bench.suite, rows, bench.specs), "size").holds
 
 
-def test_the_page_states_the_opposite_of_a_test_that_is_not_passed(pages, bench):
+def test_the_page_states_what_holds_and_lists_what_is_not_supported(pages, bench):
     index = (pages / "index.html").read_text()
-    shown = [each.name for each in findings() if each.sentence in index]
-    opposite = [each.name for each in findings() if each.otherwise in index]
-    assert opposite == [each.name for each in findings() if each.told(bench).holds is False]
-    assert sorted(shown + opposite) == sorted(each.name for each in findings())
+    supported, _, rest = index.partition("<h3>Not supported</h3>")
+    for each in findings():
+        holds = each.told(bench).holds
+        assert (each.otherwise if holds is False else each.sentence) in index, each.name
+        assert (f'id="said-{each.name}"' in rest) == (holds is None), each.name
+    assert "80 to 170 training samples" in supported
+
+
+def test_every_row_is_drawn_at_its_score_on_one_scale(pages, bench):
+    board = bench.board()
+    index = (pages / "index.html").read_text()
+    low, high = (
+        float(re.search(rf'data-head="{end}">([^<]+)', index)[1]) for end in ("from", "to")
+    )
+    styles = re.findall(r'<tr style="([^"]*)" data-level="([^"]*)">', index)
+    assert len(styles) == len(board.table)
+    for (style, level), row in zip(styles, board.table.to_dict("records"), strict=True):
+        at = {name: float(value) for name, value in re.findall(r"--(\w+):([-.\d]+)", style)}
+        drawn = {name: low + (high - low) * place for name, place in at.items()}
+        assert drawn == pytest.approx(
+            {name: row[name] for name in ("score", "low", "high")}
+            | {"base": board.row(board.baseline)["score"]},
+            abs=1e-4,
+        )
+        assert all(0 <= place <= 1 for place in at.values())
+        assert ("best" in level) == (not row["best_p_holm"] < 0.05)
+        assert ("baseline" in level) == (not row["baseline_p_holm"] < 0.05)
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -68,21 +68,21 @@ def test_what_fails_or_takes_too_long_counts_as_the_largest_class_and_is_told(tm
         parts = parts_of(suite, folder)
         rows = suite_rows(parts)
         board = leaderboard(rows, tuned=False)
-        errata = [Erratum(date="2030-01-01", what="swapped labels", rows="iris", mended="lda 9")]
+        errata = [Erratum(date="2030-01-01", what="swapped labels", rows="iris", fixed="lda 9")]
         notes = trust_notes(board, rows, parts[0].spec, errata)
     table = board.table.set_index("method")
     # Three classes of 25 points train, so that two of three test points are wrong.
     assert table.loc[["breaks", "sleeps"], "mean"].tolist() == pytest.approx([2 / 3, 2 / 3])
     assert table.loc[["breaks", "sleeps", "none"], "failed"].tolist() == [1, 1, 0]
     assert table.loc["breaks", "score"] == pytest.approx(0)
-    assert notes[0].startswith("failed, and counted as always naming the training part's largest")
+    assert notes[0].startswith("failed, and scored as the majority-class baseline")
     assert "breaks on 1 splits of iris (" in notes[0]
     assert "no room for so many points" in notes[0]
     assert "array of real numbers, but has the type NoneType" in notes[0]
     assert "sleeps on 1 splits of iris (took longer than 5 s" in notes[0]
     assert notes[1:] == [
         "checked by the methods' authors: none of 4",
-        "erratum of 2030-01-01: swapped labels (iris; mended in lda 9)",
+        "erratum of 2030-01-01: swapped labels (iris; fixed in lda 9)",
     ]
 
 

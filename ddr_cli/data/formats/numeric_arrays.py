@@ -1,11 +1,13 @@
-"""The formats of arrays: NumPy archives (`npz`), MATLAB files (`mat`, `mat_cells`), IDX files."""
+"""The formats of arrays: NumPy archives (`npz`), MATLAB (`mat`, `mat_cells`), R and IDX files."""
 
 from __future__ import annotations
 
 import importlib
 import io
 import math
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -235,6 +237,76 @@ def _from_hdf5(group: Any, name: str) -> Any:
         return sp.csc_array(parts, shape=(n_rows, len(indptr) - 1))
     # HDF5 lists the dimensions of MATLAB's column-major arrays backwards.
     return item[()].T if hasattr(item, "dtype") else item.name
+
+
+@registered("format", "rdata", "R data file with matrices and classes", endings=(".rda", ".rdata"))
+def read_rdata(
+    paths: Sequence[Path],
+    *,
+    data: str | tuple[str, str] = "X",
+    label: str | tuple[str, str] = "y",
+    train: str | None = None,
+    repeats: int | None = None,
+) -> RawData:
+    """Read one R data file, as R's `save` writes it; needs the package rdata.
+
+    If the file holds one list or data frame, its elements are the variables.
+
+    Options
+    -------
+    data, label: The variables with the features, a row per sample, and with the classes; or two of
+        each, of the training and of the test set, which are then the given split `part`.
+    train: The logical variable that is true for training samples; it is the given split `part`.
+    repeats: This many consecutive rows are measurements of one sample and form a group.
+    """
+    if len(paths) != 1:
+        raise InputError(f"The format rdata reads one file, not {len(paths)}.")
+    path = Path(paths[0])
+    variables = load_rdata(path)
+    X_names, y_names = ((each,) if isinstance(each, str) else each for each in (data, label))
+    if len(X_names) != len(y_names):
+        raise InputError(f"{path}: data names {len(X_names)} variables, but label {len(y_names)}.")
+    raw = concatenate_rows(
+        [
+            RawData(_matrix(path, variables, X), _labels(path, variables, y))
+            for X, y in zip(X_names, y_names, strict=True)
+        ]
+    )
+    assert raw.sizes is not None
+    rows = np.arange(sum(raw.sizes))
+    in_train = rows < raw.sizes[0]
+    if train is not None:
+        in_train = _labels(path, variables, train)
+        if in_train.dtype != bool or len(in_train) != len(rows):
+            raise InputError(f"{path}: '{train}' must have one logical value per sample.")
+    parts = {"part": np.where(in_train, "train", "test")} if train or len(X_names) == 2 else None
+    groups = None if repeats is None else rows // repeats
+    return replace(raw, sizes=None, parts=parts, groups=groups)
+
+
+def load_rdata(path: Path) -> dict[str, Any]:
+    """Return the variables in an R data file, or the elements of its only list, by name."""
+    try:
+        rdata = importlib.import_module("rdata")
+    except ModuleNotFoundError:
+        raise InputError(
+            f"{path}: this is an R data file, which needs the package rdata: "
+            "pip install 'ddr[rdata]'."
+        ) from None
+    content = read_bytes(path)
+    # A column of a data frame can be a matrix, which pandas does not have.
+    classes = {**rdata.conversion.DEFAULT_CLASS_MAP, "data.frame": lambda columns, _: columns}
+    try:
+        with warnings.catch_warnings():
+            # Files of R before 3.5 state no encoding.
+            warnings.simplefilter("ignore")
+            parsed = rdata.parser.parse_data(content)
+            found: Any = rdata.conversion.convert(parsed, constructor_dict=classes)
+    except Exception as error:  # its reader raises anything on a damaged file
+        raise InputError(f"{path}: not an R data file that can be read ({error}).") from None
+    if len(found) == 1 and isinstance(only := next(iter(found.values())), dict):
+        found = only
+    return {name: np.asarray(value) for name, value in found.items()}
 
 
 def _matrix(path: Path, variables: Mapping[str, Any], name: str) -> Any:

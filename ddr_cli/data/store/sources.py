@@ -165,5 +165,8 @@ def locate(card: Card, sources: Sources) -> Found | None:
 
 
 def missing(card: Card, sources: Sources) -> list[CardFile]:
-    """Return the missing files of the layout with the fewest missing files."""
-    return min((files for _, _, files in _search(card, sources)), key=len, default=[])
+    """Return the missing files of the layout that lacks the fewest, downloadable ones first."""
+    absent = (files for _, _, files in _search(card, sources))
+    return min(
+        absent, key=lambda files: (not all(file.urls for file in files), len(files)), default=[]
+    )

@@ -110,8 +110,6 @@ def prepare_split(job: SplitJob) -> JobResult:
             for budget, inner in job.folds.items()
         }
         prepared = replace(prepared, folds=folds)
-        # Processes that have a changed file open keep it; a new one gets the name.
-        job.split.unlink(missing_ok=True)
         prepared.save(job.split)
         checksum = None if job.checksum is None else prepared.checksum()
         return JobResult(warnings=warned(), checksum=checksum)

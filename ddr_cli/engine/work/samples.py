@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ddr_cli.core.atomic import atomic_open
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.numerics.sharing import Shared
 
@@ -132,8 +133,12 @@ class Samples:
         )
 
     def save(self, path: Path) -> None:
-        """Write everything to one file."""
-        joblib.dump(self._parts(), path)
+        """Write everything to one file, which appears when it is complete.
+
+        Another process may be reading a file of this name, which a cleaner then removes.
+        """
+        with atomic_open(path) as file:
+            joblib.dump(self._parts(), file)
 
     @classmethod
     def load(cls, path: Path) -> Self:

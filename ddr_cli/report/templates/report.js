@@ -1,5 +1,5 @@
 "use strict";
-/* What the page does beside being read: sort, filter, links to copy, values on hover, points. It
+/* What the page's script does: sort, filter, links to copy, values on hover, points. It
    looks for classes and data attributes alone, so that any page with the same tables can use it. */
 (() => {
   const all = (what, where = document) => [...where.querySelectorAll(what)];
@@ -134,7 +134,7 @@
     frames.observe(frame);
   }
 
-  /* A line of text beside the pointer. */
+  /* A line of text next to the pointer. */
   const tip = make("div", { id: "tip", hidden: true });
   tip.setAttribute("role", "status");
   document.body.append(tip);

@@ -1,23 +1,26 @@
-/* Shows the leaderboard that the form "show" asks for. Every number was computed by ddr; a choice that
-   it computed no leaderboard for has none. Choosing kinds of methods only hides rows. */
+/* Shows the leaderboard that the form "show" selects. ddr has computed every number. Selecting kinds of
+   methods only hides rows. */
 (() => {
   const form = document.getElementById("show");
   if (!form) return;
   const data = JSON.parse(document.getElementById("boards").textContent);
   const table = document.getElementById("leaderboard");
   const lists = [...form.querySelectorAll("select")];
-  const make = (tag, text, properties = {}) => Object.assign(document.createElement(tag), { textContent: text }, properties);
+  const example = table.tBodies[0].rows[0];
 
   function show(board, kind) {
-    table.tBodies[0].replaceChildren(...board.rows.map(([method, ...cells]) => {
-      const [words, slug, uses] = data.methods[method];
-      const row = make("tr", "", { hidden: Boolean(kind) && uses !== (kind === "users") }), head = make("th", "", { scope: "row" });
-      head.append(make("a", words, { href: `methods/${slug}.html` }));
-      row.append(head, ...cells.map((text) => make("td", text, { className: "number" })));
+    table.tBodies[0].replaceChildren(...board.rows.map(([method, ...cells], place) => {
+      const [words, slug, uses] = data.methods[method], [style, level] = board.drawn[place];
+      const row = example.cloneNode(true), [head, ...rest] = row.cells;
+      row.hidden = Boolean(kind) && uses !== (kind === "users");
+      row.style.cssText = style;
+      row.dataset.level = level;
+      Object.assign(head.firstChild, { textContent: words, href: `methods/${slug}.html` });
+      rest.forEach((cell, i) => { cell.textContent = cells[i]; });
       return row;
     }));
     for (const head of table.querySelectorAll("[aria-sort]")) head.removeAttribute("aria-sort");
-    for (const [name, text] of Object.entries(board.heads)) table.querySelector(`[data-head=${name}]`).textContent = text;
+    for (const [name, text] of Object.entries(board.heads)) for (const each of document.querySelectorAll(`[data-head=${name}]`)) each.textContent = text;
     table.caption.textContent = board.caption;
   }
 
