@@ -19,13 +19,15 @@ LIBRARY = "faiss-cpu"
 MOST_EXACT = 50_000
 """Up to this number of samples "auto" searches exactly."""
 
-# The samples are divided into cells around means. The neighbours of each are searched for in the
-# cells nearest to it. Their number is the first of `_PROBES` that finds enough of the true
-# neighbours of some samples. All were chosen on the data of `benchmarks/bench_scale.py`.
-_PROBES = (16, 24, 32, 48, 64, 80)
-_ENOUGH = 0.99
-_PAYS = 8  # if more than one cell in this many is searched, the exact search is as fast
+# faiss links each sample to near ones (HNSW). A search starts at the sample itself and follows the
+# links, with the first of `_EFFORTS` that finds enough of the true neighbours of some samples. All
+# were chosen on the data of `benchmarks/bench_scale.py`.
+_LINKS, _BUILD_EFFORT = 24, 30
+_EFFORTS = (16, 32, 64)
+_ENOUGH = 0.98
+_PAYS = 15_000  # for fewer samples the exact search is faster
 _STEPS, _POINTS_OF_A_MEAN = 4, 32  # of k-means
+_STRIDE, _TOGETHER = 10, 1000  # see `_linked`
 _SPARE = 4  # candidates more than k: the sample itself, and errors of single precision
 _ASKED = 2**13  # samples in one call of faiss
 _SAMPLE = 1000  # samples on which the recall is measured
@@ -65,43 +67,38 @@ def search_neighbors(
 
 
 def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
-    """Return the `k` nearest neighbours that faiss finds in nearby cells, and the recall.
+    """Return the `k` nearest neighbours that faiss finds in a graph of links, and the recall.
 
     The recall is the fraction of true neighbours found, measured on up to 1000 samples. Neighbours
     are sorted by their exact distances, with ties as in `kneighbors`. One thread is used, so that
     the same data give the same neighbours.
     """
     n = len(X)
-    n_cells = round(n**0.7 / 3)
-    if n_cells < _PAYS * _PROBES[0]:
+    if n < _PAYS:
         return kneighbors(X, k), 1.0
     X = np.asarray(X, dtype=np.float64)
-    points = X - X.mean(axis=0)
-    points = (points / (np.abs(points).max() or 1.0)).astype(np.float32)
     sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp)
     farthest = _exact(X, sample, k).distances[:, -1:]
     indices = np.empty((n, k), dtype=np.intp)
     distances = np.empty((n, k))
-
-    def search(rows: Any) -> Neighbors:
-        _, candidates = index.search(points[rows], k + _SPARE)
-        return nearest_among(X, rows, candidates, k)
-
     with threadpool_limits(1):
-        index, cell = _cells(points, n_cells)
-        for probes in _PROBES:
-            index.nprobe = probes
-            if np.mean(search(sample).distances <= farthest) >= _ENOUGH:
+        index, points, order = _linked(X)
+
+        def search(positions: Any) -> Neighbors:
+            found = _search_from_itself(index, points, positions, min(n, k + _SPARE))
+            return nearest_among(X, order[positions], np.where(found < 0, -1, order[found]), k)
+
+        sampled = np.argsort(order)[sample]
+        for effort in _EFFORTS:
+            index.hnsw.efSearch = effort
+            if np.mean(search(sampled).distances <= farthest) >= _ENOUGH:
                 break
-        if n_cells < _PAYS * probes:
-            return kneighbors(X, k), 1.0
-        # Samples of the same cell read the same memory, so they are searched together.
-        together = np.argsort(cell, kind="stable")
         for start in range(0, n, _ASKED):
-            rows = together[start : start + _ASKED]
-            found = search(rows)
+            positions = np.arange(start, min(n, start + _ASKED))
+            found = search(positions)
+            rows = order[positions]
             indices[rows], distances[rows] = found.indices, found.distances
-    # Samples whose nearby cells hold fewer than k others.
+    # Samples from which the links lead to fewer than k others.
     (lost,) = np.nonzero(~np.isfinite(distances[:, -1]))
     if len(lost):
         found = _exact(X, lost, k)
@@ -111,18 +108,43 @@ def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
     return Neighbors(indices, distances), recall
 
 
-def _cells(points: Any, n_cells: int) -> tuple[Any, Any]:
-    """Return faiss's index of the samples by cells, and the cell of each sample."""
+def _linked(X: Floats) -> tuple[Any, Any, Any]:
+    """Return faiss's index of links, the samples as it holds them, and their row numbers.
+
+    Samples near each other are linked one after the other and stay next to each other in memory,
+    which takes half the time of any order. The first `1 / _STRIDE` of them come from everywhere, so
+    that all later ones find a way. faiss shuffles the samples of one call, so there are few.
+    """
     faiss = load_library(LIBRARY)
-    n, d = points.shape
+    n, d = X.shape
+    points = X - X.mean(axis=0)
+    points = (points / (np.abs(points).max() or 1.0)).astype(np.float32)
     means = faiss.IndexFlatL2(d)
-    index = faiss.IndexIVFFlat(means, d, n_cells)
-    index.cp.niter, index.cp.max_points_per_centroid = _STEPS, _POINTS_OF_A_MEAN
-    index.cp.min_points_per_centroid = 1  # for few points, without a warning
-    index.train(points)
-    cell = means.search(points, 1)[1].ravel()
-    index.add_core(n, faiss.swig_ptr(points), None, faiss.swig_ptr(cell))
-    return index, cell
+    clusters = faiss.Clustering(d, round(n**0.5))
+    clusters.niter, clusters.max_points_per_centroid = _STEPS, _POINTS_OF_A_MEAN
+    clusters.min_points_per_centroid = 1  # for few points, without a warning
+    clusters.train(points, means)
+    order = np.argsort(means.search(points, 1)[1].ravel(), kind="stable")
+    order = np.concatenate([order[::_STRIDE], np.delete(order, np.s_[::_STRIDE])])
+    points = points[order]
+    index = faiss.IndexHNSWFlat(d, _LINKS)
+    index.hnsw.efConstruction = _BUILD_EFFORT
+    first = -(-n // _STRIDE)
+    for start, stop in [(0, first), *((at, at + _TOGETHER) for at in range(first, n, _TOGETHER))]:
+        index.add(points[start:stop])
+    return index, points, order
+
+
+def _search_from_itself(index: Any, points: Any, positions: Any, k: int) -> Any:
+    """Return the positions of `k` samples near each of some samples, -1 where there are fewer."""
+    swig_ptr = load_library(LIBRARY).swig_ptr
+    shape = len(positions), k
+    near, start = np.empty(shape, dtype=np.int64), positions.astype(np.int32)
+    gaps, zero = np.empty(shape, dtype=np.float32), np.zeros(len(positions), dtype=np.float32)
+    asked = points[positions]
+    arrays = (swig_ptr(array) for array in (start, zero, gaps, near))
+    index.search_level_0(len(positions), swig_ptr(asked), k, *arrays)
+    return near
 
 
 def _exact(X: Floats, rows: Any, k: int) -> Neighbors:

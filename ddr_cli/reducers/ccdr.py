@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
-from ddr_cli.numerics.eigen import laplacian_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import knn_kernel, known_neighbors
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
 from ddr_cli.reducers.partial_labels import UNLABELLED, codes_among, encode_labels
@@ -182,7 +181,7 @@ class CCDR(GraphReducer, Embedding):
         # Eq. 20 divides by 1 - lambda. Without a neighbour edge there is one star per class, and
         # all else has lambda = 1.
         self._check_extension(G.shape[0] - 1 if G.nnz > 2 * len(labelled) else L - 1)
-        self.eigenvalues_, U = laplacian_eigenpairs(G, m)  # Eq. 15: L u = lambda D u
+        self.eigenvalues_, U = self._eigenpairs(G)  # Eq. 15: L u = lambda D u
         self._check_extension(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
 
         self.affinity_ = W
@@ -352,7 +351,7 @@ class CCDR(GraphReducer, Embedding):
     def __ddr_traits__(self) -> Traits:
         shares = self.subsample is None
         return Traits(
-            version=1 + (self.neighbors != "exact"),
+            version=1 + 2 * (self.neighbors != "exact"),
             nested=shares,
             transductive=True,
             neighbors=shares and self.neighbors == "exact",

@@ -271,7 +271,7 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2 + (self.neighbors != "exact"),
+            version=2 + 2 * (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact",

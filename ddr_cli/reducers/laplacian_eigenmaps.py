@@ -14,7 +14,6 @@ from scipy.sparse.csgraph import connected_components
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
-from ddr_cli.numerics.eigen import laplacian_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import (
     knn_kernel,
     known_neighbors,
@@ -140,7 +139,7 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
         W, self.epsilon_ = self._affinity(points, neighbors)
         self.affinity_ = self._connected(W, points)
         self._check_extension(points.shape[0] - 1)
-        self.eigenvalues_, Y = laplacian_eigenpairs(self.affinity_, self.n_components)
+        self.eigenvalues_, Y = self._eigenpairs(self.affinity_)
         self._check_extension(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
         self.embedding_ = Y.astype(points.dtype)
         self._X = points
@@ -207,7 +206,7 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1 + (self.neighbors != "exact"),
+            version=1 + 2 * (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact",

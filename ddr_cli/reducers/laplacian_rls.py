@@ -347,7 +347,7 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3 + (self.neighbors != "exact"),
+            version=3 + 2 * (self.neighbors != "exact"),
             transductive=True,
             neighbors=self.neighbors == "exact",
             library=search_library(self.neighbors),

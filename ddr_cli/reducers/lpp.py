@@ -142,7 +142,7 @@ class LPP(GraphReducer, LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=4 + (self.neighbors != "exact"),
+            version=4 + 2 * (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact" and self.weights != "local_scaling",

@@ -13,7 +13,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.approximate import MOST_EXACT
+from ddr_cli.numerics.eigen import deterministic_signs, laplacian_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import Span
@@ -223,6 +224,11 @@ class GraphReducer(Reducer):
             search=self.neighbors,
         )
         return W, bandwidth
+
+    def _eigenpairs(self: Any, graph: CsrArray) -> tuple[Floats, Floats]:
+        """Return `laplacian_eigenpairs`, as accurate as the graph deserves."""
+        coarse = self.neighbors != "exact" and graph.shape[0] > MOST_EXACT
+        return laplacian_eigenpairs(graph, self.n_components, tol=1e-4 if coarse else 1e-10)
 
 
 class LinearReducer(Reducer):

@@ -30,23 +30,24 @@ MODELS = [CCDR(), LaplacianEigenmaps(), LPP(), DiscriminativeProjections(), Lapl
 
 
 @pytest.fixture
-def probed(monkeypatch):
-    """Return a function that has so many cells looked into, also where it does not pay."""
+def set_effort(monkeypatch):
+    """Return a function that sets the effort of the search, also where it does not pay."""
 
-    def set_probes(probes):
+    def set_to(*efforts, links=24):
         monkeypatch.setattr(approximate, "_PAYS", 0)
-        monkeypatch.setattr(approximate, "_PROBES", (probes,))
+        monkeypatch.setattr(approximate, "_EFFORTS", efforts)
+        monkeypatch.setattr(approximate, "_LINKS", links)
 
-    return set_probes
+    return set_to
 
 
-ALL = 10**6
+ALL = 10**4
 
 
 @INSTALLED
 @pytest.mark.parametrize("points", [RNG.standard_normal((900, 5)), 1e150 * RNG.random((300, 2))])
-def test_what_is_all_found_is_what_the_exact_search_finds(points, probed):
-    probed(ALL)
+def test_what_is_all_found_is_what_the_exact_search_finds(points, set_effort):
+    set_effort(ALL)
     exact, (found, recall) = kneighbors(points, 6), approximate_neighbors(points, 6)
     assert recall == 1.0
     assert_array_equal(found.indices, exact.indices)
@@ -54,9 +55,11 @@ def test_what_is_all_found_is_what_the_exact_search_finds(points, probed):
 
 
 @INSTALLED
-def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(monkeypatch, probed):
+def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(
+    monkeypatch, set_effort
+):
     points = np.random.default_rng(0).standard_normal((1500, 30))
-    probed(1)
+    set_effort(1, links=4)
     monkeypatch.setattr(approximate, "_SAMPLE", 1500)
     found, recall = approximate_neighbors(points, 10)
     exact = kneighbors(points, 10)
@@ -75,21 +78,28 @@ def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(mon
 
 
 @INSTALLED
-def test_points_in_a_cell_of_too_few_are_searched_exactly(probed):
-    probed(1)
+def test_samples_from_which_no_link_leads_are_searched_exactly(set_effort, monkeypatch):
+    set_effort(16)
+    found_by_links = approximate._search_from_itself
+
+    def lose(index, points, positions, k):
+        found = found_by_links(index, points, positions, k)
+        found[positions < 3, 2:] = -1
+        return found
+
+    monkeypatch.setattr(approximate, "_search_from_itself", lose)
     points = np.random.default_rng(0).standard_normal((1000, 4))
-    points[-3:] += 100
-    found, recall = approximate_neighbors(points, 6)
+    lost = approximate._linked(points)[2][:3]
+    found, _ = approximate_neighbors(points, 6)
     exact = kneighbors(points, 6)
-    assert recall < 1
-    assert_array_equal(found.indices[-3:], exact.indices[-3:])
-    assert_array_equal(found.distances[-3:], exact.distances[-3:])
+    assert_array_equal(found.indices[lost], exact.indices[lost])
+    assert_array_equal(found.distances[lost], exact.distances[lost])
 
 
 @INSTALLED
-def test_copies_are_neighbours_of_one_another_and_never_of_themselves(probed):
-    probed(1)
-    # Fewer different points than there are cells.
+def test_copies_are_neighbours_of_one_another_and_never_of_themselves(set_effort):
+    set_effort(16)
+    # Fewer different samples than faiss has cells.
     points = np.repeat(np.random.default_rng(0).standard_normal((5, 4)), 200, axis=0)
     found, recall = approximate_neighbors(points, 4)
     assert recall == 1.0
@@ -98,14 +108,15 @@ def test_copies_are_neighbours_of_one_another_and_never_of_themselves(probed):
 
 
 @INSTALLED
-def test_as_many_cells_are_looked_into_as_it_takes_and_all_points_where_it_does_not_pay(
-    monkeypatch,
+def test_the_effort_is_as_high_as_it_takes_and_few_samples_are_searched_exactly(
+    set_effort, monkeypatch
 ):
-    points = np.random.default_rng(0).standard_normal((1500, 8))
-    monkeypatch.setattr(approximate, "_PROBES", (1, 2, 4, 8, 16))
-    monkeypatch.setattr(approximate, "_PAYS", 0)
-    assert 0.99 <= approximate_neighbors(points, 6)[1] < 1
-    monkeypatch.setattr(approximate, "_PAYS", 8)
+    points = np.random.default_rng(0).standard_normal((1500, 16))
+    set_effort(1, links=4)
+    assert approximate_neighbors(points, 6)[1] < 0.95
+    set_effort(1, 4, 16, 64, 256, links=4)
+    assert 0.98 <= approximate_neighbors(points, 6)[1] < 1
+    monkeypatch.setattr(approximate, "_PAYS", 1501)
     found, recall = approximate_neighbors(points, 6)
     assert recall == 1.0
     assert_array_equal(found.indices, kneighbors(points, 6).indices)
@@ -113,8 +124,8 @@ def test_as_many_cells_are_looked_into_as_it_takes_and_all_points_where_it_does_
 
 @INSTALLED
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_a_method_on_all_neighbours_found_is_the_exact_one(model, probed):
-    probed(ALL)
+def test_a_method_on_all_neighbours_found_is_the_exact_one(model, set_effort):
+    set_effort(ALL)
     exact, found = (clone(model).set_params(neighbors=how) for how in ("exact", "approximate"))
     points = np.random.default_rng(0).standard_normal((400, 4))
     labels = (points[:, 0] > 0).astype(int)
