@@ -81,16 +81,17 @@ def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
     farthest = _exact(X, sample, k).distances[:, -1:]
     indices = np.empty((n, k), dtype=np.intp)
     distances = np.empty((n, k))
+    asked = min(n, k + _SPARE)
     with threadpool_limits(1):
         index, points, order = _linked(X)
 
         def search(positions: Any) -> Neighbors:
-            found = _search_from_itself(index, points, positions, min(n, k + _SPARE))
+            found = _search_from_itself(index, points, positions, asked)
             return nearest_among(X, order[positions], np.where(found < 0, -1, order[found]), k)
 
         sampled = np.argsort(order)[sample]
         for effort in _EFFORTS:
-            index.hnsw.efSearch = effort
+            index.hnsw.efSearch = max(effort, asked)  # with less faiss finds fewer
             if np.mean(search(sampled).distances <= farthest) >= _ENOUGH:
                 break
         for start in range(0, n, _ASKED):

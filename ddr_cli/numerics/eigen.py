@@ -178,7 +178,7 @@ def _iterate(
     A: Any, m: int, known: Floats, floor: float, *, tol: float, seed: int, width: int
 ) -> tuple[Floats, Floats]:
     n = A.shape[0]
-    dtype = np.float32 if A.dtype == np.float32 else np.float64
+    dtype: Any = np.float32 if A.dtype == np.float32 else np.float64
     weight = _sinking(A, known, floor).astype(dtype)
     rows = np.ascontiguousarray(known.T, dtype=dtype)
 

@@ -43,6 +43,27 @@ def test_cycle_has_its_cosines():
     np.testing.assert_allclose(values, expected, atol=1e-12)
 
 
+def test_a_coarse_tolerance_gives_the_same_to_that_tolerance():
+    G = weighted_graph(800)
+    sharp, U = laplacian_eigenpairs(G, 6)
+    coarse, V = laplacian_eigenpairs(G, 6, tol=1e-4)
+    assert not np.array_equal(U, V)
+    np.testing.assert_allclose(coarse, sharp, atol=1e-6)
+    D = np.asarray(G.sum(axis=1))
+    np.testing.assert_allclose(V.T @ (D[:, None] * V), np.eye(6), atol=1e-10)
+    np.testing.assert_allclose(V.T @ D, 0, atol=1e-9)
+    residual = (D[:, None] * V * (1 - coarse) - G @ V) / np.sqrt(D)[:, None]
+    assert np.linalg.norm(residual, axis=0).max() < 1e-4
+
+
+def test_a_coarse_tolerance_keeps_repeated_eigenvalues():
+    n = 400
+    G = sp.csr_array(np.roll(np.eye(n), 1, axis=1) + np.roll(np.eye(n), -1, axis=1))
+    values, _ = laplacian_eigenpairs(G, 4, tol=1e-4)
+    expected = 1 - np.cos(2 * np.pi * np.array([1, 1, 2, 2]) / n)
+    np.testing.assert_allclose(values, expected, atol=1e-6)
+
+
 @pytest.mark.parametrize("m", [1, 2, 5])
 def test_components_are_told_apart_first_and_the_constant_vector_is_gone(m):
     sizes = [30, 90, 250]
