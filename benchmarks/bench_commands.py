@@ -1,20 +1,26 @@
-"""What the commands themselves cost: the start of a run, and a journal of 100,000 rows.
+"""What the commands themselves cost: on this repository, of a small run, of 100,000 rows.
 
     python benchmarks/bench_commands.py [--runs 5] [--jobs 2] [--quick]
 
+The report, the suite's tables and pages, the check of all specs and a comparison are those of this
+repository's results, in a copy. What is written again is first deleted ("from scratch") or there
+already ("nothing new"). The floors: the import of scikit-learn, pandas and Matplotlib, and pandas
+reading all journals.
+
 Each command is run as a user does, with its processes counted: CPU seconds, and the peak of the
 largest process. The run to start has 50 trials that do next to nothing; beside it stands what
-loading scikit-learn costs a process. The journal is that of a real run, which is made once
+loading those libraries costs a process. The journal is that of a real run, which is made once
 (minutes).
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +28,9 @@ from measure import Measured, compile_ddr, summary
 from tables import options, write
 
 DDR = (sys.executable, "-m", "ddr_cli")
-PEER = (sys.executable, "-c", "import sklearn.neighbors, sklearn.discriminant_analysis")
+PEER = (sys.executable, "-c", "import sklearn.neighbors, pandas, matplotlib.figure")
+READ = "import sys, pandas; [pandas.read_csv(path) for path in sys.argv[1:]]"
+HOME = Path(__file__).parents[1]
 
 SMALL = """
 dataset: iris
@@ -54,6 +62,31 @@ def command(arguments: Sequence[str | Path]) -> Measured:
     return Measured(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, None)
 
 
+def repository(copy: Path, runs: int, add: Callable[[str, str, Sequence[Measured]], None]) -> None:
+    """Measure the commands on a copy of this repository's results."""
+    kept = shutil.ignore_patterns("figure.*", "shuffled_labels.*", "report", "previous")
+    shutil.copytree(HOME / "results", copy, ignore=kept)
+    again = range(runs)
+    journals = sorted(copy.rglob("trials.csv"))
+    reading = [command([sys.executable, "-c", READ, *journals]) for _ in again]
+    add(f"floor: pandas reads {len(journals)} journals", "", reading)
+    report, out = [*DDR, "report", copy], ("--out", copy)
+    add("report, from scratch", "≤ 30 s", [command(report)])
+    add("report, nothing new", "≤ 5 s", [command(report) for _ in again])
+    page = [*DDR, "suite", "page", "lite", *out]
+    add("suite page, from scratch", "", [command(page)])
+    add("suite page, nothing new", "≤ 10 s", [command(page) for _ in again])
+    nmmp = sorted(copy.glob("nmmp_*"))
+    for work, goal, words in (
+        ("suite status", "≤ 3 s", ["suite", "status", "lite", *out]),
+        ("suite status with costs", "≤ 3 s", ["suite", "status", "lite", "--hours", "1", *out]),
+        ("suite table", "≤ 3 s", ["suite", "table", "lite", *out]),
+        ("validate, all specs", "≤ 1.5 s", ["validate", *sorted(HOME.glob("configs/*.yaml"))]),
+        (f"compare, {len(nmmp)} runs", "≤ 2.5 s", ["compare", *nmmp]),
+    ):
+        add(work, goal, [command([*DDR, *words]) for _ in again])
+
+
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--runs", type=int, default=5)
@@ -65,8 +98,7 @@ def main() -> None:
 
     def add(work: str, goal: str, several: Sequence[Measured]) -> None:
         rows.append({"work": work, **summary(several), "goal": goal})
-        of_import = rows[0]["seconds"]
-        rows[-1]["imports of scikit-learn"] = round(rows[-1]["seconds"] / of_import, 2)
+        rows[-1]["floors"] = round(rows[-1]["seconds"] / rows[0]["seconds"], 2)
         print(*rows[-1].values(), sep="  ", flush=True)
         write(rows, given, "commands")
 
@@ -81,9 +113,11 @@ def main() -> None:
             starts[0].append(command([*DDR, "run", small, "--quiet", *out]))
             starts[1].append(command([*DDR, "plan", small]))
             starts[2].append(command(PEER))
-        add("import of scikit-learn", "", starts[2])
+        add("floor: import of scikit-learn, pandas and Matplotlib", "", starts[2])
         add("run of 50 trials that do next to nothing", "≤ 2 imports", starts[0])
         add("plan of the same", "≤ 1 import", starts[1])
+
+        repository(home / "repository", runs, add)
 
         results = ("--out", home / "results")
         again = [*DDR, "run", large, "--quiet", *results]
@@ -91,10 +125,11 @@ def main() -> None:
         folder = home / "results" / "large"
         n = (folder / "trials.csv").read_bytes().count(b"\n") - 1
         add(f"run, {n:,} rows, nothing to do", "≤ 3 s, 250 MB", [command(again) for _ in fresh])
-        command([*DDR, "report", home / "results"])  # Draws what stays as it is.
-        for name, where in (("report", home / "results"), ("compare", folder)):
-            several = [command([*DDR, name, where]) for _ in fresh]
-            add(f"{name}, {n:,} rows", "≤ 4 s", several)
+        report = [*DDR, "report", home / "results"]
+        add(f"report, {n:,} rows, from scratch", "≤ 4 s", [command(report)])
+        add(f"report, {n:,} rows, nothing new", "≤ 2 s", [command(report) for _ in fresh])
+        several = [command([*DDR, "compare", folder]) for _ in fresh]
+        add(f"compare, {n:,} rows", "≤ 4 s", several)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,8 @@ def report(
     if check:
         _conclude(outcome, results)
         return
-    typer.echo(f"{len(outcome.files)} files written below {results}.", err=as_json)
+    kept = f"; {len(outcome.unchanged)} figures unchanged" if outcome.unchanged else ""
+    typer.echo(f"{len(outcome.files)} files up to date below {results}{kept}.", err=as_json)
     if outcome.page and not as_json:
         size = outcome.page.stat().st_size
         typer.echo(f"The report: {outcome.page} ({size / 1e6:.2f} MB)")

@@ -238,15 +238,13 @@ def page(
 
     The files are in report/suite_<name>/ and work without a network.
     """
-    from ddr_cli.report.page import PAGE
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.pages import write_benchmark
 
     suite = _load(name, trust)
-    bench = benchmark_of(suite, _parts(suite, out, None, None))
-    files = write_benchmark(bench, out)
-    page = next(path for path in files if path.name == PAGE)
-    typer.echo(f"{len(files)} files written.\nThe leaderboard: {page}")
+    files, is_made = write_benchmark(benchmark_of(suite, _parts(suite, out, None, None)), out)
+    told = "written" if is_made else "unchanged: no row, no setting and no code has changed"
+    typer.echo(f"{len(files)} files {told}.\nThe leaderboard: {files[0]}")
 
 
 @app.command("export")

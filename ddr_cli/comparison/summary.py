@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,9 @@ from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import ClassifierSpec, MeasureSpec, ReducerSpec
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 from ddr_cli.spec.sweeps import TRAIN
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MEAN_LEVEL = 0.95
 """Level of the corrected interval of a mean and of a difference."""
@@ -68,13 +72,29 @@ class Summary:
         return self.rows.drop(self.methods.index)
 
     @cached_property
-    def by_names(self) -> dict[tuple[str, str, str, str], pd.DataFrame]:
+    def by_names(self) -> dict[tuple[str, str, str, str], list[int]]:
         """The methods' rows by reducer, classifier, family of splits and metric."""
         names = ["reducer", "classifier", "split", "metric"]
-        return {
-            (str(reducer), str(classifier), str(split), str(metric)): rows
-            for (reducer, classifier, split, metric), rows in self.methods.groupby(names)
-        }
+        found: dict[tuple[str, str, str, str], list[int]] = {}
+        columns = [self.methods[name].tolist() for name in names]
+        for index, *key in zip(self.methods.index.tolist(), *columns, strict=True):
+            found.setdefault(tuple(key), []).append(index)
+        return found
+
+    @cached_property
+    def cells(self) -> dict[str, Sequence[Any]]:
+        """The columns: papers ask for single cells, which a table is slow to give."""
+        return {str(name): _cells_of(self.rows[name]) for name in self.rows}
+
+    def of_trials(self, column: str) -> Sequence[Any]:
+        """Return a column of all trials of the run."""
+        if column not in self._of_trials:
+            self._of_trials[column] = _cells_of(self.run.trials[column])
+        return self._of_trials[column]
+
+    @cached_property
+    def _of_trials(self) -> dict[str, Sequence[Any]]:
+        return {}
 
     @cached_property
     def _made(self) -> dict[int, Row]:
@@ -93,7 +113,7 @@ class Row:
     index: int
 
     def __getitem__(self, column: str) -> Any:
-        return self.summary.rows.at[self.index, column]
+        return self.summary.cells[column][self.index]
 
     @property
     def family(self) -> str:
@@ -161,14 +181,25 @@ class Row:
     @cached_property
     def splits(self) -> tuple[list[str], list[str]]:
         """The hashes of its splits, and the same preceded by the names of the splits."""
-        hashes = list(self.trials["split_hash"])
-        return hashes, [" ".join(both) for both in zip(self.trials["split"], hashes, strict=True)]
+        names, hashes = (
+            [cells[i] for i in self.summary.members[self.index]]
+            for cells in map(self.summary.of_trials, ("split", "split_hash"))
+        )
+        return hashes, [" ".join(both) for both in zip(names, hashes, strict=True)]
 
     @cached_property
     def values(self) -> pd.Series[Any]:
         """The metric's values, in order of split."""
-        values: pd.Series[Any] = self.trials[self["metric"]].astype(float)
+        members = self.summary.members[self.index]
+        values: pd.Series[Any] = self.summary.run.trials[self["metric"]].loc[members].astype(float)
         return values
+
+
+def _cells_of(column: pd.Series[Any]) -> Sequence[Any]:
+    """Return a column in the form that is quickest to index; the cells stay the same."""
+    is_plain = isinstance(column.dtype, np.dtype)
+    cells: Sequence[Any] = column.to_numpy() if is_plain else list(column.array)  # type: ignore[assignment]
+    return cells
 
 
 def best_index(means: pd.Series[Any], metric: str) -> int:
@@ -216,6 +247,8 @@ def summarize(run: Run) -> Summary:
     a run that tunes, `tuned` marks the rows of tuned settings: their parameter columns are empty,
     and `chosen` has the setting that was selected most often.
     """
+    # Members are places; a part of a run's trials has gaps in its index.
+    run = replace(run, trials=run.trials.reset_index(drop=True))
     parameters = parameter_columns(run.trials.columns)
     axes, tuned = (
         [name for name in names if name in run.trials.columns] for names in (AXES, (TUNED,))
@@ -226,7 +259,11 @@ def summarize(run: Run) -> Summary:
     trials = _in_order_of_split(run.trials)
     if tuned:
         trials = _without_chosen_values(run, trials, parameters)
-    for key, group in trials.groupby(keys, dropna=False, sort=False):
+    values = {metric: run.trials[metric].to_numpy(dtype=float) for metric in run.spec.metrics}
+    is_ok = (run.trials["status"] == journal.OK).to_numpy()
+    # Groups of one column: a group of a whole table is costly to take.
+    for key, group in trials.groupby(keys, dropna=False, sort=False)["status"]:
+        members = group.index.to_numpy()
         setting: dict[str, Any] = dict(zip(keys, key, strict=True))
         if LABELS in axes and _is_missing(setting[LABELS]):
             setting[LABELS] = ALL
@@ -242,8 +279,20 @@ def summarize(run: Run) -> Summary:
         named = setting | {
             f"{piece}_label": method_name(item.label) for piece, (_, item) in items.items()
         }
-        for position, row, members in _rows_of(run, group, setting, parameters):
-            found.append(((*order, position), named | row, members))
+        named["dataset"] = run.trials["dataset"].iat[members[0]]
+        if run.failed:
+            named["failed"] = int((~is_ok[members]).sum())
+        for position, metric in enumerate(run.spec.metrics):
+            # A measure fills the column of its own metric alone.
+            own = values[metric][members]
+            scored = members[~np.isnan(own)]
+            if not len(scored):
+                continue
+            row = named | _statistics(run, setting["family"], metric, values[metric][scored])
+            if setting.get(TUNED):
+                chose = run.trials.loc[scored[is_ok[scored]]]
+                row[CHOSEN] = _chosen_most_often(chose, setting, parameters)
+            found.append(((*order, position), row, scored))
     found.sort(key=itemgetter(0))
     columns = ["dataset", "reducer", "reducer_label", "classifier", "classifier_label", *settings]
     columns += ["split", "metric", "n", *["failed"] * bool(run.failed), "planned", "mean", "sd"]
@@ -259,25 +308,6 @@ def summarize(run: Run) -> Summary:
 def parameter_columns(columns: Iterable[str]) -> list[str]:
     """Return the columns of trials or of a summary that hold parameters."""
     return [name for name in columns if name.partition(".")[0] in PIECES and "." in name]
-
-
-def _rows_of(
-    run: Run, group: pd.DataFrame, setting: Mapping[str, Any], parameters: Sequence[str]
-) -> Iterator[tuple[int, dict[str, Any], Any]]:
-    """Yield, for each metric that some trials of a group have, its position, row and trials."""
-    for position, metric in enumerate(run.spec.metrics):
-        # A measure fills the column of its own metric alone.
-        scored = group[group[metric].notna()]
-        if scored.empty:
-            continue
-        row = {"dataset": group["dataset"].iloc[0]}
-        if run.failed:
-            row["failed"] = int((group["status"] != journal.OK).sum())
-        if setting.get(TUNED):
-            chose = run.ok.loc[run.ok.index.intersection(scored.index)]
-            row[CHOSEN] = _chosen_most_often(chose, setting, parameters)
-        row |= _statistics(run, setting["family"], metric, scored[metric])
-        yield position, row, scored.index.to_numpy()
 
 
 def _in_order_of_split(trials: pd.DataFrame) -> pd.DataFrame:
@@ -318,8 +348,7 @@ def _chosen_most_often(
     return f"{setting_text(most)} ({counts.max()} of {len(trials)})"
 
 
-def _statistics(run: Run, family: str, metric: str, column: pd.Series[Any]) -> dict[str, Any]:
-    values = column.to_numpy(dtype=float)
+def _statistics(run: Run, family: str, metric: str, values: NDArray[np.float64]) -> dict[str, Any]:
     n = len(values)
     found: dict[str, Any] = {
         "split": family,
@@ -424,6 +453,6 @@ def same_value(found: Any, wanted: Any) -> bool:
     if isinstance(wanted, bool) or isinstance(found, bool | np.bool_):
         return str(found) == str(wanted)
     try:
-        return bool(np.isclose(float(found), float(wanted), rtol=1e-9, atol=0.0))
+        return math.isclose(float(found), float(wanted), rel_tol=1e-9)
     except (TypeError, ValueError):
         return str(found) == parameter_text(wanted)

@@ -62,6 +62,9 @@ class Display(Progress):
             rich.TextColumn("{task.description}", markup=False),
             rich.BarColumn(),
             rich.MofNCompleteColumn(),
+            # Of a long trial nothing else moves.
+            rich.SpinnerColumn(),
+            rich.TimeElapsedColumn(),
             rich.TimeRemainingColumn(elapsed_when_finished=True),
             rich.TextColumn("[red]{task.fields[failed]}"),
             console=self._console,

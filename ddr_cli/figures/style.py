@@ -406,9 +406,12 @@ def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
 def rendered(figure: Figure) -> tuple[bytes, bytes]:
     """Return a figure as SVG and as PNG, without date or program version."""
     with house_style():
-        png = _compact(_saved(figure, "png", {"Software": None}))
-    # The places found for the first picture serve the second.
-    figure.set_layout_engine("none")
+        # The places are found once, without a drawing, and serve both pictures.
+        figure.set_dpi(DPI)
+        if (engine := figure.get_layout_engine()) is not None:
+            engine.execute(figure)
+            figure.set_layout_engine(None)
+        png = _compact(figure)
     return as_svg(figure), png
 
 
@@ -429,18 +432,21 @@ def as_svg(figure: Figure) -> bytes:
     return with_titles(svg, series).encode()
 
 
-def _compact(png: bytes) -> bytes:
-    """Return a picture with its own palette, a third of the size without a visible change."""
-    with Image.open(io.BytesIO(png)) as picture:
-        reduced = picture.convert("RGB").quantize(
-            _PALETTE, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-        )
+def _compact(figure: Figure) -> bytes:
+    """Return a PNG with its own palette, a third of the size without a visible change."""
+    pixels = _saved(figure, "raw", None)
+    size = int(figure.get_figwidth() * DPI), int(figure.get_figheight() * DPI)
+    reduced = (
+        Image.frombytes("RGBA", size, pixels)
+        .convert("RGB")
+        .quantize(_PALETTE, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    )
     buffer = io.BytesIO()
     reduced.save(buffer, format="PNG", optimize=True)
     return buffer.getvalue()
 
 
-def _saved(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
+def _saved(figure: Figure, kind: str, metadata: dict[str, str | None] | None) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
     return buffer.getvalue()

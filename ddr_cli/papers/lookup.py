@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.names import method_name
+from ddr_cli.comparison.names import lower_is_better, method_name
 from ddr_cli.comparison.runs import Run
-from ddr_cli.comparison.summary import Row, Summary, best_index, same_value
+from ddr_cli.comparison.summary import Row, Summary, same_value
 from ddr_cli.papers.questions import (
     Near,
     NotApplicableError,
@@ -82,18 +81,20 @@ class Lookup:
     def series(self, selector: Selector, along: str) -> list[tuple[float, Row]]:
         """Return the rows that a selector selects along a swept parameter, in its order."""
         summary, rows = self._matching(selector)
-        if along not in rows or rows[along].isna().any():
+        places = summary.cells.get(along)
+        if places is None or any(pd.isna(places[row]) for row in rows):
             raise NotSweptError(f"{summary.run.name} does not sweep {along} of {selector.reducer}")
         found: list[tuple[float, Row]] = []
-        rows = rows[[along, "n", "planned", "mean", *rows.columns.intersection(["failed"])]]
-        for place, group in rows.groupby(along, sort=True):
+        groups: dict[Any, list[int]] = {}
+        for row in rows:
+            groups.setdefault(places[row], []).append(row)
+        for place, group in sorted(groups.items()):
             if len(group) > 1 and selector.pick == "only":
                 raise UnansweredError(f"{len(group)} rows of {summary.run.name} match at {place}")
-            row = self._best(summary, group)
-            found.append((float(place), row))  # type: ignore[arg-type]  # a number of the grid
+            found.append((float(place), self._best(summary, group)))
         return found
 
-    def _matching(self, selector: Selector) -> tuple[Summary, pd.DataFrame]:
+    def _matching(self, selector: Selector) -> tuple[Summary, list[int]]:
         if self.view == "resplits" and self.over is not None:
             selector = self.over.applied(selector, self.default) or selector
         name = selector.spec or self.default
@@ -109,30 +110,31 @@ class Lookup:
         if family is None:
             raise UnansweredError("run on the predefined split only")
         names = (selector.reducer, selector.classifier, family, self.metric)
-        rows = summary.by_names.get(names, summary.methods.head(0))
-        fits = np.full(len(rows), True)
+        rows = summary.by_names.get(names, [])
         if selector.label is not None:
-            fits &= (rows["reducer_label"] == method_name(selector.label)).to_numpy()
+            labels, label = summary.cells["reducer_label"], method_name(selector.label)
+            rows = [row for row in rows if labels[row] == label]
         for column, value in selector.params.items():
-            if column not in rows:
+            if column not in summary.cells:
                 raise UnansweredError(f"{name} has no parameter {column}")
-            there = rows[column]
-            meant = nearest_place(there[fits], value.near) if isinstance(value, Near) else value
-            fits &= np.array([same_value(each, meant) for each in there], dtype=bool)
-        if not fits.any():
+            there, meant = summary.cells[column], value
+            if isinstance(value, Near):
+                meant = nearest_place([there[row] for row in rows], value.near)
+            rows = [row for row in rows if same_value(there[row], meant)]
+        if not rows:
             raise UnansweredError(f"{name} has no such row")
-        return summary, rows[fits]
+        return summary, rows
 
-    def _best(self, summary: Summary, rows: pd.DataFrame) -> Row:
+    def _best(self, summary: Summary, rows: Sequence[int]) -> Row:
         # Rows with missing or failed trials are rejected.
-        complete = rows["n"] == rows["planned"]
-        if "failed" in rows:
-            complete &= rows["failed"] == 0
-        if not complete.any():
-            worst = rows.iloc[0]
-            well = min(worst["n"], worst["planned"] - worst.get("failed", 0))
+        found = [summary.row(row) for row in rows]
+        complete = [row for row in found if row["n"] == row["planned"] and not row.failed]
+        if not complete:
+            worst = found[0]
+            well = min(worst["n"], worst["planned"] - worst.failed)
             raise UnansweredError(f"{well} of {worst['planned']} trials succeeded")
-        return summary.row(best_index(rows["mean"][complete], self.metric))
+        best = min if lower_is_better(self.metric) else max
+        return best(complete, key=lambda row: row["mean"])
 
 
 def nearest_place(places: Iterable[Any], target: float) -> float:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ddr_cli.figures import draw
-from ddr_cli.figures.style import as_pdf, rendered
+from ddr_cli.core.progress import track
 from ddr_cli.papers.assess import ArtefactResult, Assessment, PaperResult, assess
 from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table, reading_table
-from ddr_cli.papers.differences_figure import draw_differences
 from ddr_cli.papers.figure_notes import notes_on
 from ddr_cli.papers.markdown import paper_page
 from ddr_cli.papers.page import render_page
@@ -24,7 +22,7 @@ from ddr_cli.report import Format
 from ddr_cli.report.chart import page_chart
 from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import PAGE
-from ddr_cli.report.run_files import figure_of, write_file, write_run
+from ddr_cli.report.run_files import figure_of, write_derived, write_figure, write_file, write_run
 from ddr_cli.report.table import Table
 
 if TYPE_CHECKING:
@@ -42,13 +40,14 @@ _FORMS = {
 class ReportOutcome:
     """The verdicts and files of a report, and the verdicts lost since the record (if there is one).
 
-    `page` is None if it was not written.
+    `unchanged` are the figures that were not drawn again. `page` is None if it was not written.
     """
 
     assessment: Assessment
     regressions: tuple[str, ...]
     recorded: bool
     files: tuple[Path, ...] = ()
+    unchanged: tuple[Path, ...] = ()
     page: Path | None = None
 
     @cached_property
@@ -86,6 +85,7 @@ def write_report(
     assessment = outcome.assessment
     target = results / "report"
     files: list[Path] = []
+    unchanged: list[Path] = []
     if format is Format.pdf:
         files += _write_pdfs(target / "figures", assessment)
     elif format is not Format.html:
@@ -98,11 +98,12 @@ def write_report(
         files.append(write_file(target / COUNTS, count_text(assessment)))
     page = None
     if format in (Format.html, Format.all):
-        shown = {}
-        for place, summary in enumerate(assessment.summaries):
-            files += write_run(summary, notes_on(summary))
-            drawn = figure_of(summary, ".svg").read_text(encoding="utf-8")
-            shown[summary.run.name] = page_chart(place, drawn)
+        drawings: dict[str, bytes] = {}
+        for summary in track(assessment.summaries, "Figures"):
+            files += write_run(summary, notes_on(summary), unchanged=unchanged)
+            drawings[summary.run.name] = figure_of(summary, ".svg").read_bytes()
+        # A figure's last line changes with all that its run's verdicts depend on.
+        of_runs = tuple(drawings.values())
         for result in assessment.papers:
             pictures: dict[str, list[str]] = {}
             for item in result.artefacts:
@@ -111,43 +112,60 @@ def write_report(
                 pictures[item.artefact.id] = [
                     f"figures/{path.name}" for path in copied if path.suffix == ".png"
                 ]
-                if (figure := _differences(item)) is not None:
-                    name = f"{_stem(result, item)}_differences"
-                    svg, png = rendered(figure)
-                    files.append(write_file(target / "figures" / f"{name}.svg", svg))
-                    files.append(write_file(target / "figures" / f"{name}.png", png))
-                    shown[name] = page_chart(len(shown), svg.decode())
-                    pictures[item.artefact.id] = [f"figures/{name}.png"]
+                if len(item.artefact.specs) > 1:
+                    stem = target / "figures" / f"{_stem(result, item)}_differences"
+                    drawn = write_figure(
+                        stem, of_runs, partial(_differences, item), unchanged=unchanged
+                    )
+                    for path in drawn[:1]:
+                        files += drawn
+                        drawings[stem.name] = path.read_bytes()
+                        pictures[item.artefact.id] = [f"figures/{stem.name}.png"]
             text = paper_page(result, pictures)
             files.append(write_file(target / f"{result.paper.name}.md", text))
-        suites = sorted(path.parent.name for path in target.glob(f"*/{PAGE}"))
-        text = render_page(assessment, outcome.own, shown, suites if paper is None else [])
-        page = write_file(target / PAGE, text)
-        files.append(page)
+        page = target / PAGE
+        suites = (
+            sorted(path.parent.name for path in target.glob(f"*/{PAGE}")) if paper is None else []
+        )
+
+        def pages() -> dict[str, bytes]:
+            charts = {
+                name: page_chart(place, drawing.decode())
+                for place, (name, drawing) in enumerate(drawings.items())
+            }
+            return {PAGE: render_page(assessment, outcome.own, charts, suites).encode()}
+
+        shown = repr([*drawings, suites, assessment.unread, paper]).encode()
+        files += write_derived(target, PAGE, [shown, *drawings.values()], pages)[0]
     # Without a run that can't be read, its verdicts would be gone from the record.
     if not assessment.unread:
         record = read_record(results) | verdict_record(assessment)
         files.append(write_file(results / RECORD, record_text(record)))
-    outcome.files, outcome.page = tuple(files), page
+    outcome.files, outcome.unchanged, outcome.page = tuple(files), tuple(unchanged), page
     return outcome
 
 
 def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
-    for summary in assessment.summaries:
+    from ddr_cli.figures.run_figure import draw
+    from ddr_cli.figures.style import as_pdf
+
+    for summary in track(assessment.summaries, "Figures"):
         path = figure_of(summary, ".pdf")
         yield write_file(path, as_pdf(draw(summary, notes_on(summary))))
     for result in assessment.papers:
         for item in result.artefacts:
             yield from _copy_figures(folder, result, item, (".pdf",))
-            if (figure := _differences(item)) is not None:
+            figure = _differences(item) if len(item.artefact.specs) > 1 else None
+            if figure is not None:
                 path = folder / f"{_stem(result, item)}_differences.pdf"
                 yield write_file(path, as_pdf(figure))
 
 
 def _differences(item: ArtefactResult) -> Figure | None:
-    """Return the figure of differences from printed numbers, of an artefact with several specs."""
-    several = len(item.artefact.specs) > 1
-    return draw_differences(item.artefact.title, item.numbers) if several else None
+    # An import that loads Matplotlib.
+    from ddr_cli.papers.differences_figure import draw_differences
+
+    return draw_differences(item.artefact.title, item.numbers)
 
 
 def _write_tables(folder: Path, result: PaperResult, format: Format) -> Iterator[Path]:

@@ -2,38 +2,138 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import ddr_cli
 from ddr_cli.comparison.against_controls import against_controls
+from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
-from ddr_cli.figures import draw
-from ddr_cli.figures.dot_plot import draw_shuffled_labels
-from ddr_cli.figures.picture import NO_NOTES, Notes
-from ddr_cli.figures.style import rendered
+from ddr_cli.core.atomic import atomic_open, clear_messages, is_inside, refuse_link
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.cards import load_card
+from ddr_cli.engine.rows.embeddings import EMBEDDINGS
+from ddr_cli.engine.rows.journal import FILE_NAMES
+from ddr_cli.engine.rows.manifest import MANIFEST
+from ddr_cli.figures import draw, draw_shuffled_labels, rendered
+from ddr_cli.figures.notes import NO_NOTES, Notes
 from ddr_cli.report.table import Table
+from ddr_cli.spec.model import is_card_path
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _OWN = ("report", "tables", "figures")
+_SUITE = "suite_"
+_LIBRARIES = ("matplotlib", "numpy", "pandas", "pillow")
 
 
-def write_run(summary: Summary, notes: Notes = NO_NOTES) -> list[Path]:
+def write_run(
+    summary: Summary, notes: Notes = NO_NOTES, *, unchanged: list[Path] | None = None
+) -> list[Path]:
     """Derive ``summary.csv``, ``figure.svg`` and ``figure.png`` of a run, complete or partial.
 
     A run with shuffled labels also has ``shuffled_labels.svg`` and ``.png``. The figure shows the
-    papers' `notes` on the run.
+    papers' `notes` on the run. Figures that are up to date are added to `unchanged`.
     """
-    folder = summary.run.folder
-    svg, png = rendered(draw(summary, notes))
-    contents: dict[str, str | bytes] = {
-        "summary.csv": Table(summary.rows).csv(),
-        "figure.svg": svg,
-        "figure.png": png,
-    }
+    folder, table = summary.run.folder, Table(summary.rows).csv()
+    source = [table.encode(), repr(notes).encode(), *_contents_of(summary.run)]
+    files = [write_file(folder / "summary.csv", table)]
+    files += write_figure(
+        folder / "figure", source, lambda: draw(summary, notes), unchanged=unchanged
+    )
     found = against_controls(summary)
     if found is not None and {"seen", "held_out"} <= set(found.rows):
-        svg, png = rendered(draw_shuffled_labels(summary.run, found))
-        contents |= {"shuffled_labels.svg": svg, "shuffled_labels.png": png}
-    return [write_file(folder / name, content) for name, content in contents.items()]
+        files += write_figure(
+            folder / "shuffled_labels",
+            source,
+            lambda: draw_shuffled_labels(summary.run, found),
+            unchanged=unchanged,
+        )
+    return files
+
+
+def _contents_of(run: Run) -> Iterator[bytes]:
+    """Yield the content of the files that a run's figures are drawn from."""
+    names = (MANIFEST, *FILE_NAMES)
+    embeddings = sorted((run.folder / EMBEDDINGS).glob("*.json"))
+    for path in (*(run.folder / name for name in names), *embeddings):
+        yield path.read_bytes() if path.is_file() else b""
+    if not is_card_path(run.spec.dataset.name):
+        with suppress(InputError):
+            yield repr(load_card(run.spec.dataset.name)).encode()
+
+
+def write_figure(
+    stem: Path,
+    source: Iterable[bytes],
+    drawn: Callable[[], Figure | None],
+    *,
+    unchanged: list[Path] | None = None,
+) -> list[Path]:
+    """Draw ``<stem>.svg`` and ``<stem>.png``, or none of them if there is no figure.
+
+    Without a change of the `source` they stay as they are, and are added to `unchanged`.
+    """
+    svg, png = (stem.with_suffix(ending).name for ending in (".svg", ".png"))
+
+    def pictures() -> Mapping[str, bytes]:
+        figure = drawn()
+        return {} if figure is None else dict(zip((svg, png), rendered(figure), strict=True))
+
+    files, is_made = write_derived(stem.parent, svg, source, pictures)
+    if not is_made and unchanged is not None:
+        unchanged += files[:1]
+    return files
+
+
+def _digest(*parts: bytes) -> str:
+    """Return a digest of parts of which none runs into the next."""
+    return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()[:32]
+
+
+@cache
+def _code() -> bytes:
+    """Return what changes when the code does that draws: ours, and the libraries' versions."""
+    home = Path(ddr_cli.__file__).parent
+    files = sorted(path for path in home.rglob("*.*") if path.suffix in (".py", ".yaml"))
+    ours = (path.read_bytes() for path in files)
+    return _digest(*(version(name).encode() for name in _LIBRARIES), *ours).encode()
+
+
+def write_derived(
+    folder: Path, first: str, source: Iterable[bytes], make: Callable[[], Mapping[str, bytes]]
+) -> tuple[list[Path], bool]:
+    """Make files again, unless they are as made from this `source`; return them and which it was.
+
+    The `first`, an SVG or HTML file, ends with a comment. It has the digests of the source together
+    with this code, of the rest of the file, and of the other files: an edited file is made again.
+    """
+    of_source = _digest(_code(), *source)
+
+    def last_line(contents: Mapping[str, bytes]) -> bytes:
+        known = (f"{name}={_digest(content)}" for name, content in contents.items())
+        return f"<!-- from {of_source} {' '.join(known)} -->\n".encode()
+
+    with suppress(OSError):
+        there = (folder / first).read_bytes()
+        start = there.rfind(b"<!-- from ")
+        names = [word.rpartition("=")[0] for word in there[start:].decode().split()[4:-1]]
+        if start >= 0 and all(map(is_inside, names)):
+            others = {name: (folder / name).read_bytes() for name in names}
+            if there[start:] == last_line({first: there[:start]} | others):
+                return [folder / name for name in (first, *names)], False
+    made = make()
+    own = {first: made[first], **made} if made else {}
+    return [
+        write_file(folder / name, content + (last_line(own) if name == first else b""))
+        for name, content in own.items()
+    ], True
 
 
 def figure_of(summary: Summary, ending: str) -> Path:
@@ -42,11 +142,15 @@ def figure_of(summary: Summary, ending: str) -> Path:
 
 
 def write_file(path: Path, content: str | bytes) -> Path:
-    """Write a file that is derived from journals, but not through a link."""
+    """Write a file that is derived from journals, but not through a link, unless it is the same."""
     # A results folder that came from someone else may hold links to other places.
-    for folder in (path.parent, *(each for each in path.parents if each.name in _OWN)):
+    own = (each for each in path.parents if each.name in _OWN or each.name.startswith(_SUITE))
+    for folder in (path.parent, *own):
         refuse_link(folder)
+    data = content.encode() if isinstance(content, str) else content
     with clear_messages(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(path, content)
+        if path.is_symlink() or not path.is_file() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_open(path) as file:
+                file.write(data)
     return path

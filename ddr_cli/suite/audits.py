@@ -9,11 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from rich.console import Console
-from rich.progress import track
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.progress import track
 from ddr_cli.data import Sources, load_dataset
 from ddr_cli.engine.audit import QUESTIONS, Audit, audit, summary
 from ddr_cli.engine.plan.plan import make_plan
@@ -40,9 +39,7 @@ def audit_parts(
     """
     known = {(each.method, each.dataset): each for each in read_audits(folder)}
     before, found = dict(known), []
-    console = Console(stderr=True)
-    console.quiet = quiet or not console.is_terminal
-    for part in track(parts, "Audit on real splits", console=console, transient=True):
+    for part in parts if quiet else track(parts, "Audit on real splits"):
         for item in part.spec.reducers:
             key = item.label, part.dataset
             now = item.traits().version, REDUCERS.get(item.name).source

@@ -12,11 +12,14 @@ import pandas as pd
 import ddr_cli
 from ddr_cli.comparison.across_datasets import EQUIVALENCE
 from ddr_cli.comparison.names import method_name, metric_axis, metric_name, number
-from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
+from ddr_cli.core.atomic import clear_messages
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.progress import track
+from ddr_cli.data.cards import load_card
 from ddr_cli.figures.style import as_svg, rendered
 from ddr_cli.report.chart import Chart, colour_rules, page_chart
 from ddr_cli.report.page import PAGE, page_environment, short, slug
+from ddr_cli.report.run_files import write_derived
 from ddr_cli.report.table import Table
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import FOLDER, Suite
@@ -48,8 +51,24 @@ if TYPE_CHECKING:
 LEADERBOARD, PICTURE, MARKDOWN = "leaderboard.csv", "leaderboard.png", "leaderboard.md"
 
 
-def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
-    """Write a suite's pages and its leaderboard as CSV below `results/report/`; return them."""
+def write_benchmark(bench: Benchmark, results: Path) -> tuple[list[Path], bool]:
+    """Write a suite's pages and its leaderboard as CSV below `results/report/`.
+
+    Return the files, and whether they were made again: not if nothing has changed.
+    """
+    suite = bench.suite
+    folder = results / "report" / f"{FOLDER}{suite.name}"
+    facts = (bench.specs, bench.audits, [load_card(spec.card) for spec in bench.specs.values()])
+    source = [suite.model_dump_json(), bench.rows.to_csv(index=False), repr(facts)]
+    encoded = [text.encode() for text in source]
+    files, is_made = write_derived(folder, PAGE, encoded, lambda: _pages(bench))
+    if is_made:
+        _remove_old_pages(folder, suite, keep=files)
+    return files, is_made
+
+
+def _pages(bench: Benchmark) -> dict[str, bytes]:
+    """Return the files of a suite's folder by name."""
     suite, board = bench.suite, bench.board()
     if board is None:
         raise InputError("There is no split yet that all methods of the suite have finished.")
@@ -102,7 +121,7 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
         ),
     }
     by_set = {name: set_rows(bench, board, str(name)) for name in board.means.index}
-    for name in board.means:
+    for name in track(list(board.means), "Methods"):
         files[f"methods/{slug(str(name))}.html"] = page(
             "suite_method.html.j2",
             name=str(name),
@@ -111,17 +130,14 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
             rows=method_rows(by_set, str(name)),
             **with_dimensions(draw_method_dimensions, str(name), "method"),
         )
-    for name in bench.specs:
+    for name in track(list(bench.specs), "Data sets"):
         files[f"datasets/{slug(name)}.html"] = page(
             "suite_dataset.html.j2",
             facts=set_facts(bench, board, name),
             rows=by_set.get(name, []),
             **with_dimensions(draw_dimensions, name, "dataset"),
         )
-    folder = results / "report" / f"{FOLDER}{suite.name}"
-    written = [_write(folder / name, content) for name, content in files.items()]
-    _remove_old_pages(folder, suite, keep=written)
-    return written
+    return {name: each.encode() if isinstance(each, str) else each for name, each in files.items()}
 
 
 def _markdown(bench: Benchmark, board: Leaderboard) -> str:
@@ -147,15 +163,6 @@ def _with_origin(suite: Suite, board: Leaderboard) -> pd.DataFrame:
     said: dict[str, Any] = {"suite": suite.name, "version": suite.version, "title": suite.title}
     said |= {name: getattr(board, name) for name in ("track", "classifier", "metric", "tuned")}
     return board.table.assign(**said)[[*said, *board.table]]
-
-
-def _write(path: Path, content: str | bytes) -> Path:
-    for folder in (path.parent, path.parent.parent):
-        refuse_link(folder)
-    with clear_messages(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(path, content)
-    return path
 
 
 def _remove_old_pages(folder: Path, suite: Suite, *, keep: Collection[Path]) -> None:

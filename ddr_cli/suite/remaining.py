@@ -22,11 +22,11 @@ from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
 from ddr_cli.engine.rows.folder import journals_of
 from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS, OK, read_trials
 from ddr_cli.engine.rows.manifest import here, read_manifest
-from ddr_cli.engine.run import RunOutcome, RunSettings, run_specs
 from ddr_cli.suite.definition import FOLDER
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
+    from ddr_cli.engine.run import RunOutcome, RunSettings
     from ddr_cli.spec import Spec, SplitKey
     from ddr_cli.suite.definition import Suite
 
@@ -100,35 +100,41 @@ class SuitePart:
         Rows that share a fit each record its full time, and none records the preparation of a
         split. If the manifest's sessions made all rows, the sum is scaled to the sessions' time.
         """
+        if not self.status:
+            return {}
         totals: dict[str, list[float]] = {}
         told = 0.0
-        for key, fits in self.plan.fits.items() if self.status else ():
+        columns = ("fit_seconds", "eval_seconds", "tune_seconds")
+        times = self.trials.reindex(columns=columns).astype(float).fillna(0.0)
+        by_trial = dict(zip(times.index, times.itertuples(index=False, name=None), strict=True))
+        for key, fits in self.plan.fits.items():
             left = set(self.to_do(key))
-            for name, seconds in method_seconds(fits, self.trials).items():
+            for name, seconds in method_seconds(fits, by_trial).items():
                 told += seconds
                 if name not in left:
                     totals.setdefault(name, []).append(seconds)
-        sessions = read_manifest(self.folder).sessions if self.status else []
+        sessions = read_manifest(self.folder).sessions
         whole = sum(each.trials_ended for each in sessions) == len(self.status)
         share = sum(each.cpu_seconds for each in sessions) / told if whole and told else 1.0
         return {name: share * sum(each) / len(each) for name, each in totals.items()}
 
 
-def method_seconds(fits: Iterable[Fit], trials: pd.DataFrame) -> dict[str, float]:
-    """Return the CPU seconds of each method; `trials` is indexed by trial id."""
+def method_seconds(
+    fits: Iterable[Fit], times: Mapping[str, tuple[float, float, float]]
+) -> dict[str, float]:
+    """Return the CPU seconds of each method.
+
+    A trial's `times` are those of its fit, its evaluation and its tuning.
+    """
     spent: dict[str, float] = {}
-    owners = list(fits)
-    owner = {trial_id: i for i, fit in enumerate(owners) for trial_id in fit.trials}
-    rows = trials[trials.index.isin(owner.keys())]
-    for i, own in rows.groupby(rows.index.map(owner)):
-        fit = owners[int(i)]
-        seconds = own["eval_seconds"].sum()
-        if fit.tuning is None:
-            # Its trials share one embedding.
-            seconds += own["fit_seconds"].max() if own["fit_seconds"].notna().any() else 0.0
-        else:
-            seconds += own[["fit_seconds", "tune_seconds"]].sum().sum()
-        spent[fit.reducer.label] = spent.get(fit.reducer.label, 0.0) + float(seconds)
+    for fit in fits:
+        own = [times[trial_id] for trial_id in fit.trials if trial_id in times]
+        if not own:
+            continue
+        fitted, evaluated, tuned = zip(*own, strict=True)
+        # Without tuning, its trials share one embedding.
+        seconds = max(fitted) if fit.tuning is None else sum(fitted) + sum(tuned)
+        spent[fit.reducer.label] = spent.get(fit.reducer.label, 0.0) + seconds + sum(evaluated)
     return spent
 
 
@@ -162,7 +168,7 @@ def _part(spec: Spec, plan: Plan, folder: Path) -> SuitePart:
     journals = journals_of(folder, plan)
     stale = stale_rows(journals, plan)
     labels = {shown(item.name): item.label for item in spec.reducers}
-    old = (row[_REDUCER] for row in journals.rows if row[0] in stale)
+    old = (row[_REDUCER] for row in (journals.rows if stale else ()) if row[0] in stale)
     named = Counter(labels.get(name, class_name(name)) for name in old)
     status = {key: value for key, value in journals.status.items() if key not in stale}
     return SuitePart(spec, plan, folder, status, named)
@@ -183,6 +189,8 @@ def run_suite(
     After `hours` CPU hours, no further split is started; `splits` limits the splits of each data
     set. The timeout is the suite's.
     """
+    from ddr_cli.engine.run import run_specs
+
     spent = 0.0
 
     def enough(outcome: RunOutcome) -> bool:

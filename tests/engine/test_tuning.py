@@ -413,5 +413,5 @@ def test_a_method_took_what_its_search_fit_and_evaluation_took():
     fit: Any = SimpleNamespace(
         trials={"a": None}, tuning=object(), reducer=SimpleNamespace(label="lda")
     )
-    rows = {"eval_seconds": [1.0], "fit_seconds": [2.0], "tune_seconds": [4.0]}
-    assert method_seconds([fit], pd.DataFrame(rows, index=["a"])) == {"lda": 7.0}
+    times = {"a": (2.0, 1.0, 4.0)}
+    assert method_seconds([fit], times) == {"lda": 7.0}

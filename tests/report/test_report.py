@@ -3,6 +3,7 @@ import json
 import re
 import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import typer
@@ -109,6 +110,64 @@ def test_deleting_and_reporting_again_brings_back_every_byte(written, tmp_path):
             path.unlink()
     write_report(copy)
     assert _files(copy) == before
+
+
+def _append(path, text):
+    path.write_bytes(path.read_bytes() + text)
+
+
+def _first_row_is_wrong(path):
+    lines = path.read_text().split("\n")
+    cells = lines[1].split(",")
+    cells[lines[0].split(",").index("error")] = "0.5"
+    path.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]))
+
+
+def test_nothing_is_written_again_if_nothing_has_changed(written, tmp_path):
+    results = tmp_path / "results"
+    shutil.copytree(written[0], results, copy_function=shutil.copyfile)  # with times of its own
+    before = {path: path.stat().st_mtime_ns for path in results.rglob("*") if path.is_file()}
+    outcome = write_report(results)
+    assert {path.parent.name for path in outcome.unchanged} >= {"mine", "landsat_ccdr_k"}
+    assert set(outcome.unchanged) >= set(results.glob("*/figure.svg"))
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    said = _run(results).stdout
+    assert f"{len(outcome.unchanged)} figures unchanged" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "brings_back"),
+    [
+        (Path.unlink, "figure.png", True),
+        (Path.unlink, "figure.svg", True),
+        (lambda path: _append(path, b"edited"), "figure.png", True),
+        (lambda path: _append(path, b"<!-- edited -->"), "figure.svg", True),
+        (lambda path: path.write_bytes(path.read_bytes()[9:]), "figure.svg", True),
+        (_first_row_is_wrong, "trials.csv", False),
+    ],
+)
+def test_a_figure_is_drawn_again_if_it_or_a_row_has_changed(
+    written, tmp_path, change, name, brings_back
+):
+    results = tmp_path / "results"
+    shutil.copytree(written[0], results)
+    folder, before = results / "mine", _files(results)
+    change(folder / name)
+    outcome = write_report(results)
+    others = {path for path in results.glob("*/figure.svg") if path.parent != folder}
+    assert folder / "figure.svg" not in outcome.unchanged
+    assert set(outcome.unchanged) >= others
+    after = _files(results)
+    assert (after == before) is brings_back
+    assert (after["mine/figure.svg"] == before["mine/figure.svg"]) is brings_back
+    assert (after["report/index.html"] == before["report/index.html"]) is brings_back
+
+
+def test_other_code_draws_every_figure_again(written, tmp_path, monkeypatch):
+    results = tmp_path / "results"
+    shutil.copytree(written[0], results)
+    monkeypatch.setattr("ddr_cli.report.run_files._code", lambda: b"another version")
+    assert write_report(results).unchanged == ()
 
 
 def test_the_table_holds_printed_ours_and_verdict(written):
@@ -389,7 +448,7 @@ def test_the_command_shows_the_verdicts(written, tmp_path):
     assert "reproduced" in output
     assert "the paper's setting / re-splits" in output
     assert re.search("Other runs .* mine 3 of 3", output)
-    assert "files written below" in output
+    assert "files up to date below" in output
     assert len(done.output.splitlines()) < 60
     full = _run(results, "--format", "csv", "--full")
     assert "printed numbers" in full.output

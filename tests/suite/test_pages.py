@@ -169,7 +169,24 @@ def pages(bench, tmp_path_factory):
     methods.mkdir(parents=True)
     (methods / "gone.html").write_text("<p>Made by <code>ddr suite page small</code>, ddr 0.1")
     (methods / "mine.html").write_text("<p>Notes of my own")
-    return write_benchmark(bench, results)[0].parent
+    return write_benchmark(bench, results)[0][0].parent
+
+
+def test_pages_are_made_again_only_if_something_has_changed(bench, pages, tmp_path):
+    results = tmp_path / "results"
+    shutil.copytree(pages.parents[1], results)
+    folder = results / "report" / pages.name
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    files, is_made = write_benchmark(bench, results)
+    assert not is_made
+    assert {*files, folder / "methods" / "mine.html"} == set(before)
+    (folder / "datasets" / "iris.html").unlink()
+    (folder / "leaderboard.md").write_text("edited")
+    assert write_benchmark(bench, results)[1]
+    assert {path: path.read_bytes() for path in before} == before
+    worse = bench.rows.assign(error=bench.rows["error"] + 0.01)
+    assert write_benchmark(Benchmark(bench.suite, worse, bench.specs), results)[1]
+    assert (folder / "leaderboard.csv").read_bytes() != before[folder / "leaderboard.csv"]
 
 
 # -- what can and can't be concluded ---------------------------------------------------------------

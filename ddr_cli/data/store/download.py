@@ -16,7 +16,13 @@ from typing import Any
 import pooch
 import requests
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
 from ddr_cli.core.errors import DataUnavailableError, InputError
 from ddr_cli.core.limits import TookTooLongError, time_limit
@@ -53,7 +59,8 @@ def download(file: CardFile, target: Path, sources: Sources) -> None:
     """Download one file of a card to `target`, in a folder of our own, complete and verified."""
     pooch.get_logger().setLevel(logging.WARNING)
     console = Console(stderr=True)
-    columns = ("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    figures = DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+    columns = ("{task.description}", BarColumn(), *figures)
     reasons = []
     for url in file.urls:
         if not console.is_terminal:

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _SCALARS = (str, int, float, bool, type(None))
 
 
 def canonical_json(value: object) -> str:
     """Return JSON that is the same text for equal values: sorted keys, ``1.0`` written as ``1``."""
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+    return _ENCODER.encode(_plain(value))
 
 
 def digest(text: str) -> str:
@@ -196,6 +197,8 @@ def _is_same(value: Any, default: tuple[Any, str] | None) -> bool:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

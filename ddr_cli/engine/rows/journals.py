@@ -120,10 +120,11 @@ class Journals:
 
     def _agree(self) -> None:
         """Give both files the same columns; a newer parameter is left out of both or of none."""
+        headers = [file.header for file in self.files if file.status]
         agreed = tuple(
             column
             for column in self._columns
-            if any(column in file.header for file in self.files if file.lines)
+            if any(column in header for header in headers)
             or all(column in file.columns for file in self.files)
         )
         for file in self.files:
