@@ -91,7 +91,7 @@ TABLE = [
     LaplacianEigenmaps(3, n_neighbors=8, weights="binary"),
     MDS(3, "cityblock"),
     KernelPCA(3, "rbf"),
-    PLSDA(3, scale=False),
+    PLSDA(3, scale=True),
     HSICPCA(3, pca_weight=1.0),
     SAVE(3, method="dr"),
 ]

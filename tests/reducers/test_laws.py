@@ -35,7 +35,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "mcml": {"max_iter": 20},
     "nca": {"max_iter": 20},
 }
-SCALED = "none pca nmmp sde ssde mds isomap kernel_pca random_projection lol hsic_pca mmc olda"
+SCALED = (
+    "none pca nmmp sde ssde mds isomap kernel_pca random_projection lol hsic_pca mmc olda pls_da"
+)
 """Methods whose embeddings are in the unit of the points; the others' have none."""
 ITERATIVE = "lmnn mcml nca logistic_projection"
 """Methods that end within a tolerance."""

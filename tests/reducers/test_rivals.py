@@ -12,6 +12,7 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
@@ -20,6 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 
+from ddr_cli.data import Sources, load_dataset
 from ddr_cli.reducers import (
     HSICPCA,
     LDA,
@@ -282,17 +284,48 @@ def test_rda_names_the_class_whose_covariance_is_singular():
 
 
 @BOTH
-def test_pls_da_deflates_by_leading_singular_vectors(X, y):
-    E = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    Y = np.eye(3)[y]
-    Y = (Y - Y.mean(axis=0)) / Y.std(axis=0, ddof=1)
+@pytest.mark.parametrize("scale", [False, True])
+def test_pls_da_deflates_by_leading_singular_vectors(X, y, scale):
+    E, Y = X - X.mean(axis=0), np.eye(3)[y] - np.mean(np.eye(3)[y], axis=0)
+    if scale:
+        E, Y = E / E.std(axis=0, ddof=1), Y / Y.std(axis=0, ddof=1)
     expected = []
     for _ in range(4):
         t = E @ np.linalg.svd(E.T @ Y)[0][:, 0]
         E = E - np.outer(t, t) @ E / (t @ t)
         expected.append(t)
-    found = PLSDA(4).fit_transform(X, y)
-    assert_allclose(abs(found), abs(np.transpose(expected)), atol=1e-6 * abs(found).max())
+    found = PLSDA(4, scale=scale).fit_transform(X, y)
+    assert_allclose(abs(found), abs(np.transpose(expected)), atol=1e-9 * abs(found).max())
+    its_own = PLSRegression(4, scale=scale, max_iter=5000, tol=1e-16).fit(X, np.eye(3)[y])
+    assert_allclose(abs(found), abs(its_own.x_scores_), atol=1e-6 * abs(found).max())
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_pls_da_computes_no_component_of_rounding(scale):
+    # One whitened component reproduces the two classes of few samples: the rest is rounding.
+    rng = np.random.default_rng(0)
+    X, y = PCA().fit_transform(rng.normal(size=(60, 200)))[:, :-1], np.arange(60) % 2
+    order = rng.permutation(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if scale else "error")
+        found = PLSDA(10, scale=scale).fit_transform(X, y)
+        again = PLSDA(10, scale=scale).fit_transform(X[order], 1 - y[order])
+    assert found.shape == (60, 1 if scale else 10)
+    assert_allclose(abs(again), abs(found[order]), atol=1e-9 * abs(found).max())
+
+
+@pytest.mark.parametrize("name", ["colon", "golub", "strawberry", "wine_ftir"])
+@pytest.mark.filterwarnings("ignore:n_components")
+def test_pls_da_depends_neither_on_the_order_of_the_rows_nor_on_class_codes(name, data_mirror):
+    data = load_dataset(name, sources=Sources((data_mirror,), data_mirror, offline=True))
+    X, y = scale(data.X)[::3], np.unique(data.y, return_inverse=True)[1][::3]
+    whole = PCA(min(X.shape) - 1, svd_solver="full").fit_transform(X)
+    order = np.random.default_rng(0).permutation(len(y))
+    for points in (X, whole):
+        for model in (PLSDA(5), PLSDA(5, scale=True)):
+            found = model.fit_transform(points, y)
+            again = model.fit_transform(points[order], y.max() - y[order])
+            assert_allclose(abs(again), abs(found[order]), atol=1e-9 * abs(found).max())
 
 
 def test_pls_da_stops_where_nothing_is_left_to_explain():
@@ -388,7 +421,7 @@ def test_kernel_approximation_with_all_points_is_kernel_discriminant_analysis():
 
 
 EVERY = [
-    PLSDA(2), ShrinkageLDA(2), RDA(2), LogisticProjection(2),
+    PLSDA(2), PLSDA(2, scale=True), ShrinkageLDA(2), RDA(2), LogisticProjection(2),
     ForestEmbedding(2, n_estimators=30, random_state=0), KernelApproximationLDA(2, random_state=0),
     LOL(2), HSICPCA(2), SAVE(5), SAVE(2, method="dr"), MMC(2), OLDA(2), LSDA(2),
 ]  # fmt: skip
@@ -409,11 +442,6 @@ def test_sparse_points_are_placed_as_dense_ones(model):
     expected = dense.transform(X)
     tolerance = (3e-3 if isinstance(model, LogisticProjection) else 1e-6) * abs(expected).max()
     assert_allclose(sparse.transform(sp.csr_array(X)), expected, atol=tolerance)
-
-
-def test_sparse_points_are_refused_by_pls_da():
-    with pytest.raises(TypeError, match="dense data is required"):
-        PLSDA().fit(sp.csr_array(WINE), WINE_Y)
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Any
 
 import numpy as np
-from annotated_types import Ge
-from numpy.typing import ArrayLike
-from sklearn.cross_decomposition import PLSRegression
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.reducers.reducer import LinearReducer
+from ddr_cli.numerics.kernels import feature_moments
+from ddr_cli.numerics.scatter import Span, data_span
+from ddr_cli.reducers.discriminant import LinearDiscriminant
+from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
-_TOL, _MAX_ITER = 1e-16, 5000  # of the power iteration, which is cheap
+_REPRODUCED = 1e-8  # relative size at which what is left of the indicators counts as 0
 
 
 @dataclass(eq=False, repr=False)
@@ -27,7 +26,7 @@ _TOL, _MAX_ITER = 1e-16, 5000  # of the power iteration, which is cheap
     label="PLS-DA",
     look=("dark red", "o"),
 )
-class PLSDA(LinearReducer):
+class PLSDA(LinearDiscriminant):
     r"""The components of a partial least squares regression of the classes' indicators.
 
     One after the other, for the centred samples X and the centred indicators Y of the classes,
@@ -44,9 +43,10 @@ class PLSDA(LinearReducer):
     n_components : int, default=2
         Dimensions, at most the rank of the centred data; fewer, with a warning, if fewer already
         reproduce the indicators. Default: scikit-learn's.
-    scale : bool, default=True
-        Divide features and indicators by their standard deviation first, as is usual. Default:
-        scikit-learn's.
+    scale : bool, default=False
+        Divide features and indicators by their standard deviation first. After a principal
+        component analysis this whitens the components, and undoes their order by variance. Default:
+        ours; scikit-learn's is True.
 
     Attributes
     ----------
@@ -64,11 +64,13 @@ class PLSDA(LinearReducer):
     Avoid it when classes differ in their variances rather than in their means, and when their
     borders are curved. The units of the features matter.
 
-    This is scikit-learn's ``PLSRegression`` with its power iteration continued to the precision of
-    a float.
+    A component needs what the ones before left of the indicators. When they left rounding alone,
+    the next components would be rounding, too: they would change with the order of the samples, so
+    they are not computed. This is frequent with ``scale=True`` after a principal component analysis
+    on few samples, where one component reproduces two classes.
 
-    For n samples, d features, C classes and m dimensions: :math:`O(m n (d + C))` for each
-    iteration.
+    For n samples, d features, rank r, C classes and m dimensions:
+    :math:`O(n d \min(n, d) + m n r C)`.
 
     References
     ----------
@@ -83,34 +85,46 @@ class PLSDA(LinearReducer):
     (150, 2)
     """
 
-    _needs_labels = True
-    _takes_sparse = False
+    scale: bool = False
 
-    n_components: Annotated[int, Ge(1)] = 2
-    scale: bool = True
+    def _span_of(self, points: Any) -> Span:
+        if not self.scale:
+            return super()._span_of(points)
+        n = points.shape[0]
+        deviation = np.sqrt(feature_moments(points)[1] * n / (n - 1))
+        unit = np.where(deviation > 0, deviation, 1.0)
+        span = data_span(points / unit)
+        return Span(span.mean * unit, span.basis / unit[:, None], span.coordinates)
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> PLSDA:
-        points, code = self._points_and_classes(X, y)
-        centred = points - points.mean(axis=0)
-        self._check_rank(int(np.linalg.matrix_rank(centred)), points)
-        model = PLSRegression(self.n_components, scale=self.scale, max_iter=_MAX_ITER, tol=_TOL)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="y residual is constant")
-            model.fit(points.astype(np.float64), np.eye(len(self.classes_))[code])
-        found = int(np.count_nonzero(np.linalg.norm(model.x_weights_, axis=0)))
-        if found < self.n_components:
-            warnings.warn(
-                f"n_components={self.n_components}, but {found} components already reproduce the "
-                "indicators of the classes; only these are computed.",
-                stacklevel=2,
-            )
-        directions = model.x_rotations_[:, :found] / model._x_std[:, None]
-        self.components_ = deterministic_signs(directions).T.astype(points.dtype)
-        self.mean_ = np.asarray(model._x_mean, dtype=points.dtype)
-        return self
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
+        Y = np.eye(len(self.classes_))[code]
+        Y -= Y.mean(axis=0)
+        if self.scale:
+            Y /= Y.std(axis=0, ddof=1)
+        within_span = np.linalg.qr(Z)[0]
+        Y = within_span @ (within_span.T @ Y)
+        all_of_it, left = np.linalg.norm(Y), Z.copy()
+        weights, loadings = np.zeros((2, Z.shape[1], self.n_components))
+        for found in range(self.n_components):
+            if np.linalg.norm(Y) <= _REPRODUCED * all_of_it:
+                warnings.warn(
+                    f"n_components={self.n_components}, but {found} components already reproduce "
+                    "the indicators of the classes; only these are computed.",
+                    stacklevel=3,
+                )
+                weights, loadings = weights[:, :found], loadings[:, :found]
+                break
+            w = np.linalg.svd(left.T @ Y, full_matrices=False)[0][:, 0]
+            t = left @ w
+            p = t @ left / (t @ t)
+            left -= np.outer(t, p)
+            Y -= np.outer(t, t @ Y / (t @ t))
+            weights[:, found], loadings[:, found] = w, p
+        return np.asarray(weights @ np.linalg.inv(loadings.T @ weights))
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={"n_components": tuple(range(1, 21)), "scale": (False, True)},
             max_components=rank_of_centred,
