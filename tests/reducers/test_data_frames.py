@@ -15,7 +15,7 @@ from ddr_cli.reducers import REDUCERS, ForestEmbedding, get_traits
 OURS = [name for name in REDUCERS.names() if get_traits(REDUCERS.load(name)()).library is None]
 STEPS = [name for name in PREPROCESSORS.names() if name != "svd"]
 ESTIMATORS = [
-    *(REDUCERS.load(name)() for name in OURS if name != "forest_embedding"),
+    *(REDUCERS.load(name)() for name in OURS if not name.startswith("forest_")),
     ForestEmbedding(n_estimators=5, min_samples_leaf=2),
     *(PREPROCESSORS.load(name)() for name in STEPS),
     PREPROCESSORS.load("svd")(n_components=2),

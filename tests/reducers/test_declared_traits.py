@@ -49,6 +49,7 @@ WITHOUT_GRID = {
     "lpp": {"epsilon", "neighbors"},
     "mcml": {"directions"},
     "slle": {"reg"},
+    "supcon_net": {"batch_size"},
     "triplet_net": {"batch_size"},
 }
 

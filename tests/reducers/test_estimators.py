@@ -27,6 +27,7 @@ from ddr_cli.reducers import (
     SAVE,
     SDE,
     DiscriminativeProjections,
+    ForestDiffusion,
     ForestEmbedding,
     KernelPCA,
     LaplacianEigenmaps,
@@ -42,11 +43,12 @@ X, Y = (X + np.random.default_rng(0).normal(0, 0.01, X.shape))[::2], Y[::2]
 # Adapters of libraries that may not be installed are in test_extras.py.
 EVERY = [entry.name for entry in REDUCERS.entries() if entry.origin == "ddr"]
 OURS = [name for name in REDUCERS.names() if get_traits(REDUCERS.load(name)()).library is None]
-# Every reducer as it is by default (the forest with few trees), then options that change what is
+# Every reducer as it is by default (forests with few trees), then options that change what is
 # checked.
 AT_THE_CHECKS = [
-    *(REDUCERS.load(name)() for name in OURS if name != "forest_embedding"),
+    *(REDUCERS.load(name)() for name in OURS if not name.startswith("forest_")),
     ForestEmbedding(n_estimators=5),
+    ForestDiffusion(n_estimators=5),
     CCDR(n_components=1, subsample=0.8, n_subsamples=2, random_state=0),
     LFDA(embedding_type="orthonormalized", reg=0.1),
     LPP(weights="local_scaling"),
@@ -56,6 +58,7 @@ AT_THE_CHECKS = [
 ]
 # What a method needs beside its defaults on points as few as these.
 NEEDS = {
+    "forest_diffusion": {"n_estimators": 5},
     "forest_embedding": {"n_estimators": 5},
     "isomap": {"n_neighbors": 8},
     "laplacian_eigenmaps": {"n_neighbors": 8},
@@ -111,6 +114,8 @@ def expected_failures(estimator):
         # A regression does not pass through the embedding that it was fitted to. (SSDE's does, on
         # the checks' three well separated clusters.)
         reason = "fit_transform returns the embedding, transform the regression on it"
+    elif isinstance(estimator, ForestDiffusion):
+        reason = "fit_transform uses trees grown without a sample, transform all trees"
     elif isinstance(estimator, CCDR) and estimator.subsample is None:
         # Eq. 18 places a training point with its label, Eq. 20 with c = 0 a new one without.
         reason = "fit_transform uses the labels, transform has none to use"

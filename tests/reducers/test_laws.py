@@ -30,6 +30,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "isomap": {"n_neighbors": 10},
     "lle": {"n_neighbors": 10},
     "slle": {"n_neighbors": 10},
+    "forest_diffusion": {"n_estimators": 5},
     "forest_embedding": {"n_estimators": 5},
     "lmnn": {"n_neighbors": 1, "max_iter": 20},
     "mcml": {"max_iter": 20},

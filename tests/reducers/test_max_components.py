@@ -15,6 +15,7 @@ Y = np.repeat([0, 1, 2, 3], 5)
 # With more points than features, and with fewer.
 SHAPES = [GENERATOR.normal(size=(20, 7)) + Y[:, None], GENERATOR.normal(size=(20, 30))]
 OPTIONS = {
+    "forest_diffusion": {"n_estimators": 5},
     "forest_embedding": {"n_estimators": 5},
     # Paths over fewer neighbours are no Euclidean distances.
     "isomap": {"n_neighbors": 19},

@@ -15,7 +15,9 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -31,7 +33,9 @@ from ddr_cli.reducers import (
     OLDA,
     PLSDA,
     RDA,
+    RFM,
     SAVE,
+    ForestDiffusion,
     ForestEmbedding,
     KernelApproximationLDA,
     LogisticProjection,
@@ -398,6 +402,97 @@ def test_forest_embedding_is_kernel_pca_of_the_shares_of_common_leaves():
     assert (np.diff(model.explained_variance_) <= 0).all()
 
 
+def brute_force_proximities(forest, X, new=None):
+    """Return the proximities of the training samples, or of new ones, by the definition."""
+    counts = np.array([np.bincount(r, minlength=len(X)) for r in forest.estimators_samples_])
+    ends = forest.apply(X)
+    reached = ends if new is None else forest.apply(new)
+    P = np.zeros((len(reached), len(X)))
+    for i, leaves in enumerate(reached):
+        trees = range(len(counts)) if new is not None else np.flatnonzero(counts[:, i] == 0)
+        for tree in trees:
+            inside = counts[tree] * (ends[:, tree] == leaves[tree])
+            P[i] += inside / inside.sum() / len(trees)
+    return P
+
+
+@pytest.mark.parametrize("time", [1, 3])
+def test_forest_diffusion_solves_the_eigenproblem_of_out_of_bag_proximities(time):
+    X, y, new = WINE[::4], WINE_Y[::4], WINE[1::9]
+    model = ForestDiffusion(3, n_estimators=50, diffusion_time=time, random_state=0).fit(X, y)
+    scaled, scaled_new = ((points - model.shift_) * model.scale_ for points in (X, new))
+    P = brute_force_proximities(model.forest_, scaled)
+    W = (P + P.T) / 2
+    D = np.diag(W.sum(axis=1))
+    values, vectors = scipy.linalg.eigh(W, D)
+    values, vectors = values[-2:-5:-1], vectors[:, -2:-5:-1] * np.sqrt(len(X))
+    assert_allclose(model.eigenvalues_, values, atol=1e-9)
+    assert_allclose(abs(model.embedding_), abs(vectors * values**time), atol=1e-7)
+    placed = brute_force_proximities(model.forest_, scaled, scaled_new) @ vectors
+    assert_allclose(abs(model.transform(new)), abs(placed * values ** (time - 1)), atol=1e-7)
+    # The proximities vote as the forest does on samples that it has not used.
+    forest = RandomForestClassifier(50, min_samples_leaf=1, random_state=0, oob_score=True)
+    forest.fit(scaled, y)
+    assert_allclose(P @ np.eye(3)[y], forest.oob_decision_function_, atol=1e-12)
+
+
+def test_forest_diffusion_separates_groups_without_any_proximity_first():
+    X = np.repeat([[0.0], [1.0], [2.0]], 20, axis=0) + 1e-3 * GENERATOR.normal(size=(60, 1))
+    y = np.repeat([0, 1, 2], 20)
+    model = ForestDiffusion(3, random_state=0).fit(X, y)
+    assert_allclose(model.eigenvalues_[:2], 1)
+    assert model.eigenvalues_[2] < 0.999
+    assert_allclose(model.transform(X)[:, :2], model.embedding_[:, :2], atol=1e-9)
+    assert len(np.unique(model.embedding_[:, :2].round(6), axis=0)) == 3
+
+
+def predictor(X, y, M, bandwidth, reg):
+    """Return scikit-learn's kernel ridge regression of the indicators, in a metric."""
+    centred = X - X.mean(axis=0)
+    sigma = bandwidth * np.sqrt(np.trace(M @ centred.T @ centred) / len(X))
+
+    def kernel(A):
+        gaps = A[:, None] - X
+        squares = np.einsum("ijk,kl,ijl->ij", gaps, M, gaps)
+        return np.exp(-np.sqrt(np.maximum(squares, 0)) / sigma)
+
+    ridge = KernelRidge(alpha=reg, kernel="precomputed").fit(kernel(X), np.eye(y.max() + 1)[y])
+    return lambda A, left_out: kernel(A)[:, left_out] @ ridge.dual_coef_[left_out]
+
+
+def differences(X, y, M, bandwidth, reg):
+    """Return the average gradient outer product by finite differences."""
+    f, (n, d), total = predictor(X, y, M, bandwidth, reg), X.shape, np.zeros((X.shape[1],) * 2)
+    step = 1e-5 * X.std() * np.eye(d)
+    for i, x in enumerate(X):
+        others = np.arange(n) != i  # a sample's own term has a kink there
+        rise = (f(x + step, others) - f(x - step, others)) / (2e-5 * X.std())
+        total += rise @ rise.T
+    return total / n
+
+
+@BOTH
+@pytest.mark.parametrize(("n_iter", "bandwidth", "reg"), [(1, 1.0, 1e-3), (3, 0.7, 0.1)])
+def test_rfm_iterates_the_average_gradient_outer_product(X, y, n_iter, bandwidth, reg):
+    X, y = 3 * X[::2] + 1, y[::2]
+    M = np.eye(X.shape[1])
+    for _ in range(n_iter):
+        M = differences(X, y, M, bandwidth, reg)
+    model = RFM(4, n_iter=n_iter, bandwidth=bandwidth, reg=reg).fit(X, y)
+    values, vectors = np.linalg.eigh(M)
+    assert_allclose(model.eigenvalues_, values[:-5:-1], rtol=1e-4)
+    expected = vectors[:, :-5:-1].T * np.sqrt(values[:-5:-1, None])
+    assert_allclose(abs(model.components_), abs(expected), atol=1e-4 * abs(expected).max())
+
+
+def test_rfm_finds_the_directions_of_a_function_that_is_not_linear():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 10))
+    y = (X[:, 3] * X[:, 7] > 0).astype(int)
+    assert angle(LDA(1).fit(X, y).components_, np.eye(10)[[3, 7]]) > 0.3
+    assert angle(RFM(2).fit(X, y).components_, np.eye(10)[[3, 7]]) < 0.2
+
+
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("factor", [2.0**-40, 2.0**400])
 def test_forest_embedding_has_the_same_bits_in_any_unit(make, factor):
@@ -423,6 +518,7 @@ def test_kernel_approximation_with_all_points_is_kernel_discriminant_analysis():
 EVERY = [
     PLSDA(2), PLSDA(2, scale=True), ShrinkageLDA(2), RDA(2), LogisticProjection(2),
     ForestEmbedding(2, n_estimators=30, random_state=0), KernelApproximationLDA(2, random_state=0),
+    ForestDiffusion(2, random_state=0), RFM(2),
     LOL(2), HSICPCA(2), SAVE(5), SAVE(2, method="dr"), MMC(2), OLDA(2), LSDA(2),
 ]  # fmt: skip
 

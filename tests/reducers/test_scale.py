@@ -20,8 +20,9 @@ COPIES = 4
 # Their papers, or scikit-learn, give each dimension unit length over all samples.
 UNIT_LENGTH = {"ccdr", "laplacian_eigenmaps", "lle"}
 # What they fit weighs a sum over samples or pairs of them, in which copies have distance 0,
-# against a penalty, a margin or the unit of a softmax.
-LEARNT = {"lmnn", "logistic_projection", "nca"}
+# against a penalty, a margin or the unit of a softmax. Trees grown without a
+# sample know its copies.
+LEARNT = {"forest_diffusion", "lmnn", "logistic_projection", "nca"}
 NEIGHBORS = ("n_neighbors", "n_neighbors_within")
 
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.utils.sparsefuncs import min_max_axis
 
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.preprocess import fit_pca
-from ddr_cli.reducers.reducer import Reducer
 from ddr_cli.reducers.registry import Traits, one_less_than_points
+from ddr_cli.reducers.rivals.forest import ForestReducer
 
 _ZERO = 1e-12  # relative size at which a variance counts as 0
-_LARGEST_EXPONENT = 1023  # of a float
 
 
 @dataclass(eq=False, repr=False)
@@ -29,7 +24,7 @@ _LARGEST_EXPONENT = 1023  # of a float
     "principal components of the leaves of a random forest (Breiman)",
     look=("green", "D"),
 )
-class ForestEmbedding(Reducer):
+class ForestEmbedding(ForestReducer):
     r"""The principal components of the leaves that samples reach in a random forest.
 
     For every leaf of T trees, :math:`\phi(x)` has an entry :math:`T^{-1/2}` if the sample ends
@@ -93,25 +88,13 @@ class ForestEmbedding(Reducer):
     (150, 2)
     """
 
-    _needs_labels = True
     _fitted = "components_"
-
-    n_components: Annotated[int, Ge(1)] = 2
-    n_estimators: Annotated[int, Ge(1)] = 100
-    min_samples_leaf: Annotated[int, Ge(1)] = 5
-    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ForestEmbedding:
         points, code = self._points_and_classes(X, y)
-        self.shift_, self.scale_ = _shift_and_scale(points)
-        self.forest_ = RandomForestClassifier(
-            self.n_estimators,
-            min_samples_leaf=self.min_samples_leaf,
-            random_state=self.random_state,
-            n_jobs=1,
-        ).fit(self._scaled(points), code)
+        self._grow(points, code)
         encoder = OneHotEncoder().set_output(transform="default")
-        self._encoder = encoder.fit(self.forest_.apply(self._scaled(points)))
+        self._encoder = encoder.fit(self._reached(points))
         leaves = self._leaves(points)
         self._check_rank(len(code) - 1, points)
         pca = fit_pca(leaves, min(self.n_components, *leaves.shape))
@@ -131,15 +114,8 @@ class ForestEmbedding(Reducer):
         return np.asarray(placed.astype(points.dtype))
 
     def _leaves(self, points: Any) -> Any:
-        reached = self._encoder.transform(self.forest_.apply(self._scaled(points)))
-        return reached.tocsr() / np.sqrt(self.n_estimators)
-
-    def _scaled(self, points: Any) -> Any:
-        shift: Any = self.shift_
-        sparse: bool = sp.issparse(points)
-        if sparse:
-            shift = sp.csr_array(np.ones((points.shape[0], 1))) @ sp.csr_array(shift[None])
-        return (points.astype(np.float64) - shift) @ sp.diags_array(self.scale_)
+        leaves = self._encoder.transform(self._reached(points))
+        return leaves.tocsr() / np.sqrt(self.n_estimators)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
@@ -151,13 +127,3 @@ class ForestEmbedding(Reducer):
             },
             max_components=one_less_than_points,
         )
-
-
-def _shift_and_scale(points: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the shift and factor of each feature: trees split no range below 1e-7, in float32."""
-    sparse: bool = sp.issparse(points)
-    low, high = min_max_axis(points, axis=0) if sparse else (points.min(axis=0), points.max(axis=0))
-    low, high = low.astype(np.float64), high.astype(np.float64)
-    exponent = np.minimum(1 - np.frexp(high - low)[1], _LARGEST_EXPONENT)
-    scale = np.where(high > low, np.ldexp(1.0, exponent), 0.0)
-    return np.clip(0.0, low, high), scale
