@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin
@@ -63,11 +64,15 @@ class PCA(LinearReducer):
         Number of components; or, given as a fraction, the smallest number that explains more than
         this fraction of the variance; or "full": all components with non-zero variance ("PCA to the
         full rank"). Default: ours; scikit-learn's is all components.
+    whiten : bool, default=False
+        Divide each component by its standard deviation in the training set. Components without
+        variance stay 0. Default: scikit-learn's.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Orthonormal directions, by decreasing variance.
+        Orthonormal directions, by decreasing variance; with `whiten` divided by the standard
+        deviation along them.
     mean_ : ndarray of shape (n_features,)
         Mean of the training set.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
@@ -91,7 +96,9 @@ class PCA(LinearReducer):
 
     References
     ----------
-    .. [1] I. T. Jolliffe, "Principal Component Analysis", Springer, 2002.
+    .. [1] K. Pearson, "On lines and planes of closest fit to systems of points in space",
+       Philosophical Magazine 2, 1901, 559-572.
+    .. [2] I. T. Jolliffe, "Principal Component Analysis", Springer, 2002.
 
     Examples
     --------
@@ -100,11 +107,17 @@ class PCA(LinearReducer):
     """
 
     n_components: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] | Literal["full"] = 2
+    whiten: bool = False
 
     def fit(self, X: ArrayLike, y: Any = None) -> PCA:
         points = self._points(X, y, reset=True)
         pca = fit_pca(points, self.n_components)
         self.mean_, self.components_ = pca.mean_, pca.components_
+        if self.whiten:
+            deviation = np.sqrt(pca.explained_variance_)
+            varies = deviation > max(points.shape) * np.finfo(points.dtype).eps * deviation[0]
+            self.components_ = varies[:, None] * self.components_
+            self.components_ /= np.where(varies, deviation, 1.0)[:, None]
         self.explained_variance_ = pca.explained_variance_
         self.explained_variance_ratio_ = pca.explained_variance_ratio_
         return self

@@ -122,7 +122,7 @@ class CCDR(GraphReducer, Embedding):
     References
     ----------
     .. [1] R. Raich, J. A. Costa, S. B. Damelin, A. O. Hero III, "Classification Constrained
-       Dimensionality Reduction", arXiv:0802.2906, sections IV and V.
+       Dimensionality Reduction", arXiv:0802.2906, 2008, sections IV and V.
 
     Examples
     --------

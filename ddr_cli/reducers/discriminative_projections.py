@@ -139,7 +139,8 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
 
     References
     ----------
-    .. [1] C. Wang, S. Mahadevan, "Learning Locality-Preserving Discriminative Features".
+    .. [1] C. Wang, S. Mahadevan, "Learning Locality-Preserving Discriminative Features",
+       University of Massachusetts Amherst, undated, about 2009.
 
     Examples
     --------

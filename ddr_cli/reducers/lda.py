@@ -79,11 +79,15 @@ class LDA(MeansDiscriminant):
     variance of 1, such directions dominate all distances; `max_condition` prevents this. Directions
     of unit length do not dominate.
 
+    The scale of each feature has no effect, so that whitening before it has none either.
+
     For n samples and d features: :math:`O(n d \min(n, d) + d^3)`.
 
     References
     ----------
-    .. [1] K. Fukunaga, "Introduction to Statistical Pattern Recognition", Academic Press, 1990.
+    .. [1] R. A. Fisher, "The use of multiple measurements in taxonomic problems", Annals of
+       Eugenics 7, 1936, 179-188.
+    .. [2] K. Fukunaga, "Introduction to Statistical Pattern Recognition", Academic Press, 1990.
 
     Examples
     --------

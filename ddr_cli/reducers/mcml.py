@@ -78,6 +78,8 @@ class MCML(MetricLearner):
     be collapsed completely, as with fewer samples than features, the objective approaches 0 while M
     grows without bound, and `tol` decides when the iterations stop.
 
+    The scale of each feature has no effect, so that whitening before it has none either.
+
     For n samples and rank r of the data: :math:`O(n^2 r + n r^2 + r^3)` for each iteration.
 
     References

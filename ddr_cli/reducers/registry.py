@@ -127,6 +127,12 @@ def reference(reducer: Any) -> str | None:
     return " ".join(found[1].split()) if found else None
 
 
+def year(reducer: Any) -> int | None:
+    """Return the year of the first publication that `reference` names, None without any."""
+    found = re.search(r"(?<![:-])\b(?:19|20)\d\d\b(?!-)", reference(reducer) or "")
+    return int(found[0]) if found else None
+
+
 def get_traits(reducer: Any) -> Traits:
     """Return the traits that a reducer declares.
 

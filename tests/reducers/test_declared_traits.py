@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.registry import REDUCERS, get_traits
+from ddr_cli.reducers.registry import REDUCERS, get_traits, year
 
 NAMES = [entry.name for entry in REDUCERS.entries() if entry.origin == "ddr"]
 FEW = {"max_iter": 5, "n_estimators": 5, "n_landmarks": 10}
@@ -48,6 +48,7 @@ WITHOUT_GRID = {
     "lmnn": {"directions"},
     "lpp": {"epsilon", "neighbors"},
     "mcml": {"directions"},
+    "pca": {"whiten"},
     "slle": {"reg"},
     "supcon_net": {"batch_size"},
     "triplet_net": {"batch_size"},
@@ -106,6 +107,25 @@ def test_the_source_of_each_default_is_named(name):
         if ", default=" in entry and "Default: " not in " ".join(entry.split())
     ]
     assert set(missing) <= WITHOUT_SOURCE
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"none"}))
+def test_the_first_reference_has_a_year(name):
+    assert 1900 < year(REDUCERS.load(name)) < 2030
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A. Author, Title, NIPS 16, 2003; Journal 17, 2006, 157-165.", 2003),
+        ("A. Author, Title, Journal 12, 1990-2010, 1995.", 1995),
+        ("A. Author, Title, arXiv:2005.01234, 2020.", 2020),
+        ("A. Author, Title.", None),
+    ],
+)
+def test_the_year_is_that_of_the_first_publication(text, expected):
+    documented = type("Method", (), {"__doc__": f"Method.\n\n.. [1] {text}\n"})
+    assert year(documented) == expected
 
 
 @pytest.mark.parametrize("name", HERE)

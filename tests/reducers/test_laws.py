@@ -13,11 +13,14 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import ortho_group
+from sklearn.decomposition import PCA
 
+from ddr_cli.core.extras import missing_library
 from ddr_cli.reducers import REDUCERS, get_traits
 from ddr_cli.reducers.partial_labels import encode_labels
 
@@ -183,6 +186,34 @@ def test_the_page_lists_what_changes_an_embedding(name, change):
 def test_the_page_names_methods_and_changes_that_exist():
     assert {name for name, _ in CHANGED_BY} <= set(OURS)
     assert {change for _, change in CHANGED_BY} <= {change.__name__ for change in CHANGES}
+
+
+IGNORING = {
+    (name, option)
+    for names, _ in rows("## Methods that ignore the scale of each feature")
+    for name, option in re.findall(r"`(\w+)`(?: with `([^`]+)`)?", names)
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "option"), sorted({(name, "") for name in REDUCERS.names()} | IGNORING)
+)
+def test_the_page_lists_what_ignores_the_scale_of_principal_components(name, option):
+    reducer, params = make(name), yaml.safe_load(option or "{}")
+    library = get_traits(reducer).library
+    if library and missing_library(library):
+        pytest.skip(f"needs {library}")
+    reducer.set_params(**params)
+    rng, y = np.random.default_rng(0), np.arange(45) % 3
+    X = (rng.normal(size=(45, 4)) + 1.5 * np.eye(3, 4)[y]) @ rng.normal(size=(4, 4))
+    components = PCA(random_state=0).fit_transform(X)
+    found = []
+    for scaled in (components, components / components.std(axis=0)):
+        embedded = pdist(np.asarray(reducer.fit_transform(scaled, y), dtype=float))
+        found.append(embedded / embedded.max())
+    tolerance = 1e-2 if name in ITERATIVE.split() else 1e-5
+    assert (np.abs(found[1] - found[0]).max() <= tolerance) == ((name, option) in IGNORING)
 
 
 def accepted_kernels(name):

@@ -140,3 +140,14 @@ def test_lda_on_fewer_points_than_features_keeps_what_is_well_conditioned():
     spread = [np.linalg.cond(np.corrcoef(within[:, :r], rowvar=False)) for r in range(2, 37)]
     kept = usable.n_dimensions_ - 2
     assert spread[kept] <= 1e3 < spread[kept + 1]
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_whitened_pca_has_scikit_learns_scores_of_unit_variance(make):
+    X = make(np.column_stack([DIGITS[:200, 2:8], DIGITS[:200, 2]]))  # the last component is 0
+    found = PCA(7, whiten=True).fit_transform(X)
+    expected = decomposition.PCA(6, whiten=True, svd_solver="full").fit_transform(DIGITS[:200, 2:8])
+    assert (found[:, 6] == 0).all()
+    np.testing.assert_allclose(found[:, :6].std(axis=0, ddof=1), 1)
+    first = PCA(6, whiten=True).fit_transform(DIGITS[:200, 2:8])
+    np.testing.assert_allclose(np.abs(first), np.abs(expected), atol=1e-8)

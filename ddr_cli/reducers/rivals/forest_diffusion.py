@@ -87,6 +87,8 @@ class ForestDiffusion(ForestReducer, Embedding):
 
     A training sample that every tree has used is embedded as if it were new.
 
+    The scale of each feature has no effect, so that whitening before it has none either.
+
     For n samples, d features, T trees, and m dimensions: :math:`O(T n \sqrt{d} \ln^2 n)` for the
     trees, at most :math:`O(n^2 m)` for each of Lanczos' restarts.
 

@@ -71,6 +71,8 @@ class ForestEmbedding(ForestReducer):
     The trees have used the labels of the training samples, so classes are further apart among these
     than among new samples: errors on the training set are not informative.
 
+    The scale of each feature has no effect, so that whitening before it has none either.
+
     For n samples, d features and m dimensions: :math:`O(T n \sqrt{d} \ln^2 n)` for the trees,
     :math:`O(n T m)` for each iteration of the eigenvectors.
 

@@ -46,8 +46,9 @@ class HSICPCA(MeansDiscriminant):
     pca_weight : float, default=0
         The weight w of the identity in the kernel of the labels; it adds w times the scatter of the
         samples. For each class, the kernel of the labels adds the squared class size times the
-        squared mean, so values from 1 to the size of a class balance the two terms. Default: the
-        paper's.
+        squared mean, so values from 1 to the size of a class balance the two terms. A positive
+        weight balances covariance with the labels and variance, as CSPCA [2]_ does. Default: the
+        paper's [1]_.
 
     Attributes
     ----------
@@ -77,6 +78,8 @@ class HSICPCA(MeansDiscriminant):
     .. [1] E. Barshan, A. Ghodsi, Z. Azimifar, M. Zolghadri Jahromi, "Supervised principal component
        analysis: Visualization, classification and regression on subspaces and submanifolds",
        Pattern Recognition 44, 2011, 1357-1371.
+    .. [2] T. Papazoglou, G. Yin, "Covariance Supervised Principal Component Analysis",
+       arXiv:2506.19247, 2025.
 
     Examples
     --------

@@ -15,12 +15,12 @@ from ddr_cli.core.extras import load_library
 from ddr_cli.reducers.reducer import Codes, Floats, Reducer, as_seed
 from ddr_cli.reducers.registry import Traits
 
-_CONSTANT = 1e-12  # relative size at which a feature's deviation counts as 0
+_CONSTANT = 1e-12  # relative size at which the samples' deviation counts as 0
 
 
 @dataclass(eq=False, repr=False)
 class Network(Reducer):
-    """A network with one hidden layer on standardised samples; a subclass defines the loss."""
+    """A network with one hidden layer; a subclass defines the loss."""
 
     _needs_labels = True
     _takes_sparse = False
@@ -45,9 +45,10 @@ class Network(Reducer):
                 "units spans at most that many dimensions. Increase n_hidden."
             )
         exact = points.astype(np.float64)
-        self.mean_, deviation = exact.mean(axis=0), exact.std(axis=0)
-        constant = deviation <= _CONSTANT * np.abs(exact).max(axis=0)
-        self.scale_ = np.where(constant, 1.0, deviation)
+        self.mean_ = exact.mean(axis=0)
+        deviation = float(np.sqrt(np.mean((exact - self.mean_) ** 2)))
+        is_constant = deviation <= _CONSTANT * float(np.abs(exact).max())
+        self.scale_ = 1.0 if is_constant else deviation
         torch = load_library("torch")
         threads = torch.get_num_threads()
         torch.set_num_threads(1)

@@ -74,6 +74,8 @@ class SAVE(LinearDiscriminant):
     leading eigenvalues of both methods are equal and their directions arbitrary; a warning reports
     this. Use PCA first, or `reg`.
 
+    The scale of each feature has no effect, so that whitening before it has none either.
+
     For n samples, d features, rank r and C classes: :math:`O(n d \min(n, d) + C r^3)`.
 
     References

@@ -27,8 +27,8 @@ _TINY = 1e-12  # length of an output that has no direction
 class SupConNet(Network):
     r"""Train a network with one hidden layer that turns each class in a direction of its own.
 
-    The outputs :math:`f(x) = W_2 \max(W_1 x + b_1, 0)` of standardised samples, on the unit sphere
-    as :math:`z = f / \|f\|`, minimise the mean over the samples i of a batch of
+    The outputs :math:`f(x) = W_2 \max(W_1 x + b_1, 0)` of samples in units of `scale_`, on the unit
+    sphere as :math:`z = f / \|f\|`, minimise the mean over the samples i of a batch of
 
     .. math:: -\frac{1}{|P_i|} \sum_{p \in P_i}
         \ln \frac{\exp(z_i^T z_p / \tau)}{\sum_{a \ne i} \exp(z_i^T z_a / \tau)},
@@ -56,9 +56,12 @@ class SupConNet(Network):
     Attributes
     ----------
     weights_ : tuple of ndarray
-        :math:`W_1^T, b_1, W_2^T`, for standardised samples, (x - `mean_`) / `scale_`.
-    mean_, scale_ : ndarray of shape (n_features,)
-        Mean and standard deviation of the training samples.
+        :math:`W_1^T, b_1, W_2^T`, for the samples (x - `mean_`) / `scale_`.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training set.
+    scale_ : float
+        Root of the mean variance of the features, in their unit. Features of different units need
+        a standardisation before; after a principal component analysis it would whiten them.
     loss_path_ : ndarray of shape (n_epochs,)
         Mean loss of the batches of each epoch.
     classes_ : ndarray of shape (n_classes,)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ddr_cli.core.registry import registered
+from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.rivals.network import Network
 
 _MARGIN = 1.0
@@ -21,7 +22,8 @@ _MARGIN = 1.0
 class TripletNet(Network):
     r"""Train a network with one hidden layer that embeds each class apart from the others.
 
-    The output :math:`f(x) = W_2 \max(W_1 x + b_1, 0)` of standardised samples minimises the mean of
+    The output :math:`f(x) = W_2 \max(W_1 x + b_1, 0)` of samples in units of `scale_` minimises
+    the mean of
 
     .. math:: \|f(x_a) - f(x_p)\| - \|f(x_a) - f(x_n)\| + 1
 
@@ -46,9 +48,12 @@ class TripletNet(Network):
     Attributes
     ----------
     weights_ : tuple of ndarray
-        :math:`W_1^T, b_1, W_2^T`, for standardised samples, (x - `mean_`) / `scale_`.
-    mean_, scale_ : ndarray of shape (n_features,)
-        Mean and standard deviation of the training samples.
+        :math:`W_1^T, b_1, W_2^T`, for the samples (x - `mean_`) / `scale_`.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training set.
+    scale_ : float
+        Root of the mean variance of the features, in their unit. Features of different units need
+        a standardisation before; after a principal component analysis it would whiten them.
     loss_path_ : ndarray of shape (n_epochs,)
         Mean loss of the batches of each epoch.
     classes_ : ndarray of shape (n_classes,)
@@ -82,3 +87,6 @@ class TripletNet(Network):
         positive = gaps.gather(1, torch.multinomial(others[anchors], 1))
         excess = torch.relu(positive - gaps + _MARGIN).masked_fill(same[anchors], 0.0)
         return excess.sum() / (excess > 0).sum().clamp(min=1)
+
+    def __ddr_traits__(self) -> Traits:
+        return replace(super().__ddr_traits__(), version=2)
