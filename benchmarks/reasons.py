@@ -1,11 +1,6 @@
 """Why a goal is not met, by its row in the tables: what limits it, and what was tried."""
 
 REASONS = {
-    "LMNN, d = 50, n = 1,000": "The solver continues until it has proved a duality gap of 1e-4 of "
-    "the initial objective, and this proof takes most of the time. metric-learn stops when its "
-    "objective no longer decreases, and proves nothing.",
-    "LMNN, d = 100, n = 5,000": "The cause is the same as for 1,000 samples with 50 features. The "
-    "relative difference of the two final objectives is 1e-5.",
     "CCDR, n = 10,000": "Supervised UMAP was measured only up to 4,000 samples.",
     "nmmp_faces: share of fits and evaluation": "The measured fraction does not include the "
     "preprocessing, which runs once per split: PCA of 200 images of 10,304 pixels. In a profiled "

@@ -49,14 +49,11 @@ def classical_scaling(
     """
     count = m if rank is None else min(m, rank)
     B = squared
-    B *= -0.5
     B -= B.mean(axis=0)
     B -= B.mean(axis=1, keepdims=True)
-    B += B.T
-    B /= 2
-    from_centre = np.diag(B).copy()
-    unit = float(np.linalg.norm(B, np.inf)) or 1.0
-    B /= unit
+    from_centre = np.diag(B) / -2
+    unit = float(np.linalg.norm(B, np.inf)) / 2 or 1.0
+    B /= -2 * unit
     values, vectors = top_eigenpairs(B, count, floor=-1.0)
     if values[-1] < -_ZERO:
         raise ValueError(

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
+from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs, top_eigenpairs
 from ddr_cli.numerics.scatter import symmetric
 
 Floats = NDArray[np.float64]
@@ -60,8 +60,13 @@ def regular_eigenpairs(A: Floats, B: Floats, m: int) -> tuple[Floats, Floats] | 
     if factor is None:
         return None
     reduced, _ = scipy.linalg.lapack.dsygst(A * scaling, factor)
-    # Only the upper half of it is written; the solver reads the lower one.
-    values, rotation = eigenpairs(reduced.T, m)
+    # Only its upper half is written.
+    reduced = np.triu(reduced)
+    reduced += np.triu(reduced, 1).T
+    try:
+        values, rotation = top_eigenpairs(reduced, m)
+    except np.linalg.LinAlgError:
+        values, rotation = eigenpairs(reduced, m)
     vectors = scipy.linalg.solve_triangular(factor, rotation, check_finite=False)
     return values, deterministic_signs(per_unit[:, None] * vectors)
 

@@ -110,17 +110,23 @@ def local_scales(X: Floats, k: int) -> Floats:
 
 
 def local_scaling_form(X: Floats, k: int) -> tuple[Floats, Floats]:
-    r"""Return :math:`X^T (D - A) X` for the affinity A of all pairs, and the diagonal of D.
-
-    A point's scale is that of `local_scales`. A is dense, but only some rows of its upper half
-    exist at a time.
-    """
-    # The Laplacian form is the same wherever the origin is, and most accurate with it inside.
+    r"""Return :math:`X^T (D - A) X` for the affinity A of all pairs, and the diagonal of D."""
     moved = X - X.mean(axis=0)
+    difference, degree = local_scaling_product(moved, k)
+    return symmetric(moved.T @ difference), degree
+
+
+def local_scaling_product(moved: Floats, k: int) -> tuple[Floats, Floats]:
+    """Return ``(D - A) @ moved`` for the affinity A of all pairs, and the diagonal of D.
+
+    The samples are centred: the product is the same wherever the origin is, and most accurate with
+    it inside. A sample's scale is that of `local_scales`. A is dense, but only some rows of its
+    upper half exist at a time.
+    """
     pairs = _Pairs(moved, k)
     difference = np.zeros_like(moved)
-    degree = np.zeros(len(X))
-    for start in range(0, len(X), _ROWS):
+    degree = np.zeros(len(moved))
+    for start in range(0, len(moved), _ROWS):
         rows, after = slice(start, start + _ROWS), slice(start + _ROWS, None)
         affinity = pairs.squared_distances(rows, slice(start, None)) / -pairs.scales[start:]
         affinity /= pairs.scales[rows, None]
@@ -131,7 +137,7 @@ def local_scaling_form(X: Floats, k: int) -> tuple[Floats, Floats]:
         degree[after] += mirrored.sum(axis=1)
         difference[after] -= mirrored @ moved[rows]
     difference += degree[:, None] * moved
-    return symmetric(moved.T @ difference), degree
+    return difference, degree
 
 
 class _Pairs:

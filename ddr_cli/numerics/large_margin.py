@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, OptimizeResult, minimize
+from scipy.optimize import fmin_l_bfgs_b
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.mahalanobis import (
@@ -283,14 +283,16 @@ class _Dual:
         if not len(start):  # without impostors there is nothing to choose
             self.negative(start)
             return
-        minimize(
+        # `minimize` would convert the bounds, one variable at a time, twice more.
+        fmin_l_bfgs_b(
             self.negative,
             start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=Bounds(0.0, self._triples.push),
+            bounds=[(0.0, self._triples.push)] * len(start),
             callback=self.after_iteration,
-            options={"maxiter": _INNER, "maxfun": 2 * _INNER, "ftol": 0.0, "gtol": 0.0},
+            factr=0.0,
+            pgtol=0.0,
+            maxiter=_INNER,
+            maxfun=2 * _INNER,
         )
 
     def negative(self, multipliers: Floats) -> tuple[float, Floats]:
@@ -312,7 +314,7 @@ class _Dual:
             self.best = _Step(self._triples.keys, multipliers.copy(), slope, factor, metric, primal)
         return -value, -margins
 
-    def after_iteration(self, intermediate_result: OptimizeResult) -> None:  # noqa: ARG002
+    def after_iteration(self, _: Floats) -> None:
         """Stop when the rest is small relative to the step's gain, or small enough."""
         gained = self._before - self._lowest
         if self._lowest - self._highest <= max(_SHARE * gained, self._precise):

@@ -268,17 +268,21 @@ def _graph(starts: Indices, ends: Indices, n: int) -> CsrArray:
     return graph
 
 
-def closed_groups(neighbors: Neighbors) -> int:
-    """Return the number of groups of mutually reachable points that no edge leaves.
+def closed_groups(neighbors: Indices) -> Indices:
+    """Return the number of each sample's closed group, -1 for samples in none.
 
-    Each adds a dimension to the null space of ``I - W``, for any weights.
+    A closed group is a set of mutually reachable samples from which no neighbour leads out. Each
+    adds a dimension to the null space of ``I - W``, for any weights.
     """
-    n, k = neighbors.indices.shape
+    n, k = neighbors.shape
     ends = np.arange(0, n * k + 1, k)
-    graph = sp.csr_array((np.ones(n * k), neighbors.indices.ravel(), ends), shape=(n, n))
+    graph = sp.csr_array((np.ones(n * k), neighbors.ravel(), ends), shape=(n, n))
     n_parts, part = connected_components(graph, directed=True, connection="strong")
-    heads, tails = np.repeat(part, k), part[neighbors.indices.ravel()]
-    return int(n_parts - len(np.unique(heads[heads != tails])))
+    heads, tails = np.repeat(part, k), part[neighbors.ravel()]
+    number = np.zeros(n_parts, dtype=np.intp)
+    number[heads[heads != tails]] = -1
+    number[number == 0] = np.arange(np.count_nonzero(number == 0))
+    return np.asarray(number[part])
 
 
 def shortest_bridges(points: Points, component: Indices) -> tuple[Indices, Indices]:

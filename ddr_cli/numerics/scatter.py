@@ -27,12 +27,25 @@ _SQUARE_TOL = 1e-11  # relative size at which a squared singular value counts as
 _FAR = 1e-6  # deviations below this share of the mean have lost digits in subtracting it
 _ULPS = 8  # roundings of a feature's mean that its values may have
 _CERTAIN = 1e-3  # relative size above which no singular value is rounding, nor is its square
+_COLUMNS = 256  # of a block of a symmetric product
 _COMPLETE = 1000  # up to this order a complete decomposition takes about a second
 
 
 def symmetric(S: Floats) -> Floats:
     """Return a matrix made exactly symmetric."""
     return np.asarray((S + S.T) / 2)
+
+
+def symmetric_product(A: Floats, B: Floats) -> Floats:
+    """Return ``A.T @ B``, which is symmetric, from the block columns of its upper half."""
+    d = A.shape[1]
+    S = np.empty((d, d))
+    for start in range(0, d, _COLUMNS):
+        columns = slice(start, start + _COLUMNS)
+        S[:start, columns] = A[:, :start].T @ B[:, columns]
+        S[columns, :start] = S[:start, columns].T
+        S[columns, columns] = symmetric(A[:, columns].T @ B[:, columns])
+    return S
 
 
 def laplacian_form(X: Floats, graph: Any) -> Floats:

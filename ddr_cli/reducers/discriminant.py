@@ -187,8 +187,8 @@ def _independent_images(K: Floats, rounding: float) -> tuple[Floats, Floats] | N
         return None
     Z = np.vstack([factor.T, -factor.sum(axis=1)])
     inverse, _ = scipy.linalg.lapack.dtrtri(factor)
-    dual = np.vstack([inverse, np.zeros(len(inverse))])
-    dual -= dual.mean(axis=0)
+    dual = np.tile(-inverse.sum(axis=0) / len(K), (len(K), 1))
+    dual[:-1] += inverse
     return Z, dual
 
 
@@ -232,11 +232,11 @@ def unit_within(W: Floats, Z: Floats, code: Codes, reg: float = 0.0) -> Floats:
     `reg` times the mean variance of an axis is added, as for the inverted scatter: otherwise
     classes with few samples would coincide. The rounding of the total variance is added as well.
     """
-    means = np.zeros((code.max() + 1, Z.shape[1]))
-    np.add.at(means, code, Z)
-    inside = Z - (means / np.bincount(code)[:, None])[code]
+    members = np.equal.outer(np.arange(code.max() + 1), code)
+    inside = Z - ((members @ Z) / np.bincount(code)[:, None])[code]
     first = W[:, 0]
-    variance = np.mean((inside @ first) ** 2) + reg * np.mean(inside**2) * (first @ first)
+    spread = np.vdot(inside, inside) / inside.size
+    variance = np.mean((inside @ first) ** 2) + reg * spread * (first @ first)
     return np.asarray(W / np.sqrt(variance + np.finfo(np.float64).eps * np.var(Z @ first)))
 
 

@@ -123,8 +123,8 @@ class Isomap(Embedding):
             )
         self._X = points
         self._graph = self._connected_graph(points)
-        squared = self._find_paths()[:, self.landmarks_]
-        squared *= squared
+        paths = self._find_paths()
+        squared = np.square(paths if len(paths) == n else paths[:, self.landmarks_])
         self._scaling = classical_scaling(squared, self.n_components, distances="the geodesic")
         self.eigenvalues_ = self._scaling.eigenvalues
         embedding = self._scaling.embedding

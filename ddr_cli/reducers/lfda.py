@@ -9,9 +9,9 @@ import numpy as np
 from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.kernels import local_scaling_form
+from ddr_cli.numerics.kernels import local_scaling_product
 from ddr_cli.numerics.neighbor_graphs import class_members, warn_of_few
-from ddr_cli.numerics.scatter import Span, quick_span
+from ddr_cli.numerics.scatter import Span, quick_span, symmetric_product
 from ddr_cli.numerics.sharing import computed_once
 from ddr_cli.reducers.discriminant import (
     Discriminant,
@@ -263,18 +263,20 @@ def local_scatter(X: Floats, code: Codes, k: int) -> tuple[Floats, Floats]:
     class's own scatter, so pairs of different classes need not be visited.
     """
     n = len(X)
-    centred = X - X.mean(axis=0)
-    within = np.zeros((X.shape[1], X.shape[1]))
-    between = centred.T @ centred
+    deviation, product, outside = np.empty_like(X), np.zeros_like(X), np.empty((n, 1))
+    means = []
     most = int(np.bincount(code).min()) - 1
     warn_of_few("n_neighbors", k, most, "other samples in the smallest class")
     for rows in class_members(code):
-        own, n_c = X[rows], len(rows)
-        if n_c == 1:
-            # No pair inside the class; all of its pairs are with other classes.
-            continue
-        local, _ = local_scaling_form(own, min(k, n_c - 1))
-        deviation = own - own.mean(axis=0)
-        within += local / n_c
-        between += (1 / n - 1 / n_c) * local - (n_c / n) * (deviation.T @ deviation)
-    return within, between
+        n_c, mean = len(rows), X[rows].mean(axis=0)
+        own = X[rows] - mean
+        deviation[rows], outside[rows] = own, 1 - n_c / n
+        means.append(np.sqrt(n_c) * mean)
+        # A class of one sample has no pair inside; all of its pairs are with other classes.
+        if n_c > 1:
+            product[rows] = local_scaling_product(own, min(k, n_c - 1))[0] / n_c
+    within = symmetric_product(deviation, product)
+    centres = np.array(means) - np.sqrt(np.bincount(code))[:, None] * X.mean(axis=0)
+    product -= deviation
+    product *= -outside
+    return within, symmetric_product(deviation, product) + centres.T @ centres

@@ -16,7 +16,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.neighbor_graphs import closed_groups
-from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats, SklearnEmbedding
 from ddr_cli.reducers.registry import Traits, rank_of_centred
@@ -148,16 +148,16 @@ class LLE(SklearnEmbedding):
         """Return the smallest number of neighbours that gives a single group."""
         k, most = self.n_neighbors, len(points) - 1
         known = kneighbors(points, k)
-        groups = closed_groups(known)
+        groups = _count(known)
         if groups == 1:
             return k
         # With all others as neighbours there is one group, so both searches end.
-        while closed_groups(known) > 1:
+        while _count(known) > 1:
             known = kneighbors(points, min(2 * known.k, most))
         low, high = k, known.k
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if closed_groups(known.first(middle)) == 1 else (middle, high)
+            low, high = (low, middle) if _count(known.first(middle)) == 1 else (middle, high)
         warnings.warn(
             f"With n_neighbors={k}, {groups} components of the neighbour graph could each collapse "
             f"to a single point; {high} neighbours were used instead.",
@@ -177,6 +177,10 @@ class LLE(SklearnEmbedding):
             },
             max_components=rank_of_centred,
         )
+
+
+def _count(neighbors: Neighbors) -> int:
+    return int(closed_groups(neighbors.indices).max()) + 1
 
 
 def _distinct(points: Floats) -> tuple[Floats, Codes]:

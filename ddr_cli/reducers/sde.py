@@ -146,7 +146,7 @@ class SDE(GraphReducer, MappedEmbedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             transductive=True,
             neighbors=True,

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from annotated_types import Ge, Gt, Le
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import eigsh
-from scipy.spatial.distance import cdist
+from scipy.sparse.linalg import LinearOperator, splu
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
+from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs, top_eigenpairs
+from ddr_cli.numerics.neighbor_graphs import class_members, closed_groups
+from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MappedEmbedding
 
-_ROWS = 2**22  # entries of a block of the distance matrix
-_DENSE = 2000  # up to this order a complete decomposition is fast and misses nothing
-_ZERO = 1e-12  # an eigenvalue below this share of the largest possible one is 0
+_BLOCK = 2**20  # numbers held at once
+_DENSE = 300  # up to this order a dense decomposition is as fast
+_ZERO = 1e-12  # an eigenvalue below this fraction of the largest possible one is 0
+_RESIDUAL = 1e-10  # the largest allowed, in the same unit
 
 
 @dataclass(eq=False, repr=False)
@@ -78,8 +82,12 @@ class SupervisedLLE(MappedEmbedding):
     which come first, only separate the classes. They have no preferred axes; here they are the
     principal axes of the input along them, by decreasing variance.
 
-    For n samples, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
-    2000 samples, a sparse factorisation beyond, and :math:`O(n^3)` for the regression.
+    The eigenvectors are those of a sparse matrix, by the Lanczos iteration on its factorised
+    inverse; up to 300 samples, and if the iteration does not converge, the matrix is decomposed
+    whole. Each group of samples that no neighbour leads out of adds a 0, whose vector is known.
+
+    For n samples, d features and k neighbours: :math:`O(n^2 d + n k^3)` and a sparse factorisation.
+    The regression behind `transform` takes :math:`O(n^3)`.
 
     References
     ----------
@@ -114,12 +122,14 @@ class SupervisedLLE(MappedEmbedding):
         neighbors = supervised_neighbors(points, code, self.n_neighbors, self.alpha)
         weights = _reconstruction(points, neighbors, self.reg)
         rest = sp.csr_array(sp.eye_array(n) - weights)
-        self.eigenvalues_, vectors = _bottom(sp.csr_array(rest.T @ rest), points, self.n_components)
+        known = _null_vectors(rest, closed_groups(neighbors))
+        self.eigenvalues_, vectors = _bottom(rest, known, points, self.n_components)
         self._keep(deterministic_signs(vectors) * np.sqrt(n), given)
         return self
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "alpha": (0.0, 0.05, 0.1, 0.2, 0.5, 1.0),
@@ -136,63 +146,112 @@ def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> C
     Distances between classes are raised by `alpha` times the largest distance. Ties go to the
     sample with the smaller index.
     """
-    n = len(points)
-    rows = max(1, _ROWS // n)
-    blocks = [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
-    widest = max(float(cdist(points[block], points).max()) for block in blocks) if alpha else 0.0
-    nearest = np.empty((n, k), dtype=np.intp)
-    for block in blocks:
-        distances = cdist(points[block], points)
-        distances += alpha * widest * (code[block, None] != code)
-        own = np.arange(block.start, block.stop)
-        distances[np.arange(len(own)), own] = np.inf
-        nearest[block] = np.argsort(distances, axis=1, kind="stable")[:, :k]
-    return nearest
+    nearest = kneighbors(points, k)
+    if not alpha:
+        return nearest.indices
+    # The answer consists of some of these and of the k nearest in a sample's own class.
+    shape = (len(points), 2 * k)
+    indices, distances = np.zeros(shape, dtype=np.intp), np.full(shape, np.inf)
+    indices[:, :k] = nearest.indices
+    raised = nearest.distances + alpha * _diameter(points)
+    distances[:, :k] = np.where(code[nearest.indices] == code[:, None], np.inf, raised)
+    for rows in class_members(code):
+        count = min(k, len(rows) - 1)
+        if count:
+            own = kneighbors(points[rows], count)
+            indices[rows, k : k + count] = rows[own.indices]
+            distances[rows, k : k + count] = own.distances
+    order = np.lexsort((indices, distances), axis=1)[:, :k]
+    return np.take_along_axis(indices, order, axis=1)
+
+
+def _diameter(points: Floats) -> float:
+    """Return the largest distance between two samples."""
+    centred = points - points.mean(axis=0)
+    square = np.einsum("ij,ij->i", centred, centred)
+    doubled, widest = 2 * centred.T, 0.0
+    for rows in _blocks(len(points), len(points)):
+        squared = square - centred[rows] @ doubled
+        widest = max(widest, float((squared.max(axis=1) + square[rows]).max()))
+    return math.sqrt(widest)
 
 
 def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> sp.csr_array[Any, Any]:
     """Return the weights W; row i has the weights that reconstruct sample i from its neighbours."""
     n, k = neighbors.shape
     weights = np.empty((n, k))
-    for i, near in enumerate(neighbors):
-        offsets = points[near] - points[i]
-        gram = offsets @ offsets.T
-        size = float(np.trace(gram))
-        gram.flat[:: k + 1] += reg * size if size > 0 else reg
-        weights[i] = scipy.linalg.solve(gram, np.ones(k), assume_a="pos")
+    for rows in _blocks(n, k * (k + points.shape[1])):
+        offsets = points[neighbors[rows]] - points[rows, None]
+        gram = offsets @ offsets.transpose(0, 2, 1)
+        size = np.trace(gram, axis1=1, axis2=2)
+        gram[:, range(k), range(k)] += reg * np.where(size > 0, size, 1.0)[:, None]
+        weights[rows] = np.linalg.solve(gram, np.ones((k, 1)))[..., 0]
     weights /= weights.sum(axis=1, keepdims=True)
     ends = np.arange(0, n * k + 1, k)
     return sp.csr_array((weights.ravel(), neighbors.ravel(), ends), shape=(n, n))
 
 
-def _bottom(M: Any, points: Floats, m: int) -> tuple[Floats, Floats]:
-    """Return the `m` smallest eigenpairs of M without the constant vector, ``M 1 = 0``."""
-    n = M.shape[0]
+def _blocks(n: int, entries: int) -> Iterator[slice]:
+    """Yield slices of n rows of so many entries each."""
+    step = max(1, _BLOCK // entries)
+    return (slice(start, start + step) for start in range(0, n, step))
+
+
+def _null_vectors(rest: Any, group: Codes) -> Floats:
+    """Return an orthonormal basis of the null space of ``I - W``, the constant vector first.
+
+    Each closed group of samples adds the vector that is 1 on the group, 0 on other groups, and
+    reconstructed everywhere else.
+    """
+    basis = np.asarray(group[:, None] == np.arange(group.max() + 1), dtype=np.float64)
+    free = group < 0
+    if basis.shape[1] > 1 and free.any():
+        inner = sp.csc_array(rest[free][:, free])
+        basis[free] = splu(inner).solve(-(rest[free] @ basis))
+    basis[:, 0] = 1.0  # the sum of all columns
+    return np.asarray(np.linalg.qr(basis)[0])
+
+
+def _bottom(rest: Any, known: Floats, points: Floats, m: int) -> tuple[Floats, Floats]:
+    """Return the `m` smallest eigenpairs of ``rest.T @ rest`` without the constant vector."""
+    M = sp.csc_array(rest.T @ rest)
     largest = float(abs(M).sum(axis=1).max())
-    count = m + 1
+    most = len(points) - known.shape[1]
+    count = min(max(1, m + 1 - known.shape[1]), most)
+    # Rounding decides the order of eigenvalues that are nearly 0: their vectors, all of them, are
+    # axes of the null space, too.
     while True:
-        values, vectors = _smallest(M, min(count, n), largest)
-        n_zero = int(np.sum(values < _ZERO * largest))
-        # All of the null space is needed to choose axes in it.
-        if n_zero < len(values) or len(values) == n:
+        values, vectors = _smallest(M, count, known, largest)
+        zero = values < _ZERO * largest
+        if count == most or not zero.all():
             break
-        count *= 2
-    null = vectors[:, :n_zero]
-    null, sizes, _ = np.linalg.svd(null - null.mean(axis=0), full_matrices=False)
-    null = null[:, sizes > 0.5]
+        count = min(2 * count, most)
+    null = np.hstack([known[:, 1:], vectors[:, zero]])
     spread = null.T @ (points - points.mean(axis=0))
     turn, _, _ = np.linalg.svd(spread @ spread.T)
-    zeros = np.zeros(null.shape[1])
-    values = np.concatenate([zeros, values[n_zero:]])[:m]
-    return values, np.hstack([null @ turn, vectors[:, n_zero:]])[:, :m]
+    values = np.concatenate([np.zeros(null.shape[1]), values[~zero]])
+    return values[:m], np.hstack([null @ turn, vectors[:, ~zero]])[:, :m]
 
 
-def _smallest(M: Any, k: int, largest: float) -> tuple[Floats, Floats]:
+def _smallest(M: Any, m: int, known: Floats, largest: float) -> tuple[Floats, Floats]:
+    """Return the `m` smallest eigenpairs of M apart from the null vectors that are known."""
     n = M.shape[0]
-    if n <= max(_DENSE, 4 * k):
-        return eigenpairs(M.toarray(), k, largest=False)
-    start = np.random.default_rng(0).standard_normal(n)
-    # The shift keeps the factorised matrix regular; it is below what counts as 0.
-    values, vectors = eigsh(sp.csc_array(M), k=k, sigma=-0.1 * _ZERO * largest, v0=start)
-    order = np.argsort(values)
-    return values[order], vectors[:, order]
+    if n > max(_DENSE, 4 * m) and M.nnz < n * n / 8:
+        # Far below what counts as 0, the shift keeps M regular; a definite matrix needs no pivots.
+        shifted = sp.csc_array(M + 0.1 * _ZERO * largest * sp.eye_array(n))
+        factor = splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
+
+        def inverse(x: Floats) -> Floats:
+            x = factor.solve(x - known @ (known.T @ x))
+            return np.asarray(x - known @ (known.T @ x))
+
+        operator = LinearOperator((n, n), matvec=inverse, dtype=np.float64)
+        # A residual of the inverse says little; where M's is too large M is decomposed whole.
+        with suppress(np.linalg.LinAlgError):
+            _, vectors = top_eigenpairs(operator, m, known=known, floor=0.0, tol=np.inf)
+            product = M @ vectors
+            values = np.einsum("ij,ij->j", vectors, product)
+            residuals = np.linalg.norm(product - vectors * values, axis=0)
+            if residuals.max() <= _RESIDUAL * largest:
+                return values, vectors
+    return eigenpairs(M.toarray() + (2 * largest * known) @ known.T, m, largest=False)

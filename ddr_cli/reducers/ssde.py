@@ -158,7 +158,7 @@ class SSDE(MappedEmbedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={
                 "n_components": (2, 5, 10, 20, 35, 60),

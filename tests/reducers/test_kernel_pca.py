@@ -155,8 +155,8 @@ def test_lle_takes_enough_neighbours():
     with pytest.warns(UserWarning, match="2 components"):
         model = LLE(2).fit(TWO)
     k = model.n_neighbors_
-    assert closed_groups(kneighbors(TWO, k)) == 1
-    assert closed_groups(kneighbors(TWO, k - 1)) == 2
+    assert closed_groups(kneighbors(TWO, k).indices).max() == 0
+    assert closed_groups(kneighbors(TWO, k - 1).indices).max() == 1
     # Not one point per group.
     for group in (model.embedding_[:40], model.embedding_[40:]):
         assert np.linalg.matrix_rank(group - group.mean(axis=0), tol=1e-3) > 0
@@ -170,7 +170,7 @@ def test_groups_without_neighbours_outside_are_the_null_space():
     left = np.random.default_rng(0).random((12, 2))
     X = np.vstack([left, left + np.array([9, 0]), [[5.0, 0.5]]])
     found = kneighbors(X, 3)
-    assert closed_groups(found) == 2
+    assert closed_groups(found.indices).max() == 1
     W = np.zeros((25, 25))
     W[np.arange(25)[:, None], found.indices] = np.random.default_rng(1).random((25, 3)) + 0.1
     W /= W.sum(axis=1, keepdims=True)

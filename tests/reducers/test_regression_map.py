@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 
-from ddr_cli.reducers.regression_map import regression_map
+from ddr_cli.reducers.regression_map import _chosen, regression_map
 
 
 def curve(n=40, seed=0):
@@ -73,3 +73,27 @@ def test_equal_points_and_flat_columns_are_no_obstacle():
     assert np.isfinite(values).all()
     np.testing.assert_array_equal(values[:, 1], 0.0)
     assert np.isfinite(regression_map(np.ones((5, 2)), Y[:5]).predict(np.ones((1, 2)))).all()
+
+
+def test_up_to_500_samples_all_choose(monkeypatch):
+    X, Y = curve(500)
+    found = regression_map(X, Y)
+    monkeypatch.setattr("ddr_cli.reducers.regression_map._MOST", 10**6)
+    expected = regression_map(X, Y)
+    for name in ("dual", "mean", "bandwidths", "ridges", "errors"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_500_of_more_samples_choose_and_all_are_fitted():
+    X, Y = curve(700)
+    model = regression_map(X, Y)
+    some = np.sort(np.random.RandomState(0).permutation(700)[:500])
+    _, bandwidths, ridges, _ = _chosen(X[some], Y[some] - Y.mean(axis=0))
+    np.testing.assert_array_equal(model.bandwidths, bandwidths)
+    np.testing.assert_array_equal(model.ridges, ridges)
+    new, _ = curve(10, seed=1)
+    for column, mean in enumerate(Y.mean(axis=0)):
+        theirs = reference(model, column).fit(X, Y[:, column] - mean)
+        np.testing.assert_allclose(
+            model.predict(new)[:, column], theirs.predict(new) + mean, rtol=1e-5, atol=1e-6
+        )

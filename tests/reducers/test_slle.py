@@ -29,12 +29,37 @@ def test_without_supervision_it_is_scikit_learns_lle(X, y, n_components):
     np.testing.assert_allclose(ours / np.sqrt(len(X)), theirs * signs, atol=1e-7)
 
 
-def test_sparse_solver_beyond_two_thousand_points_agrees(monkeypatch):
-    model = SupervisedLLE(4, n_neighbors=10, alpha=0.1)
-    dense = model.fit_transform(ROLL_X, ROLL_Y)
-    monkeypatch.setattr("ddr_cli.reducers.slle._DENSE", 100)
+@pytest.mark.parametrize("alpha", [0.0, 0.02, 1.0])
+def test_the_sparse_solver_agrees_with_the_dense_one(monkeypatch, alpha):
+    model = SupervisedLLE(6, n_neighbors=6, alpha=alpha)
     sparse = model.fit_transform(ROLL_X, ROLL_Y)
+    monkeypatch.setattr("ddr_cli.reducers.slle._DENSE", len(ROLL_X))
+    dense = model.fit_transform(ROLL_X, ROLL_Y)
     np.testing.assert_allclose(np.abs(sparse), np.abs(dense), atol=1e-5)
+
+
+def test_without_convergence_the_matrix_is_decomposed_whole(monkeypatch):
+    model = SupervisedLLE(3, n_neighbors=6, alpha=0.02)
+    expected = model.fit_transform(ROLL_X, ROLL_Y)
+
+    def fails(*_, **__):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr("ddr_cli.reducers.slle.top_eigenpairs", fails)
+    found = model.fit_transform(ROLL_X, ROLL_Y)
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-5)
+
+
+def test_a_sample_between_two_closed_groups_lies_between_them():
+    # The sample's neighbours are in both groups, and no neighbour leads out of either.
+    left = np.random.default_rng(0).random((12, 2))
+    X = np.vstack([left, left + np.array([9, 0]), [[5.0, 0.5]]])
+    model = SupervisedLLE(1, n_neighbors=4, alpha=0.0).fit(X, np.arange(25) % 2)
+    assert model.eigenvalues_[0] == 0
+    first, second, between = np.split(model.embedding_[:, 0], [12, 24])
+    assert np.ptp(first) < 1e-9
+    assert np.ptp(second) < 1e-9
+    assert min(first[0], second[0]) < between[0] < max(first[0], second[0])
 
 
 def test_no_supervision_takes_the_nearest():
