@@ -98,7 +98,7 @@ def top_eigenpairs(
     # The output alone fills a quarter of A when m is n/4: a dense A costs no more in order.
     if n <= max(_DENSE, 4 * m):
         values, vectors = _dense(A, m, known, floor)
-    elif tol < _COARSE:
+    elif tol < _COARSE or not sp.issparse(A):
         values, vectors = _lanczos(A, m, known, floor)
         values, vectors = _complete(A, values, vectors, known, floor)
     else:
