@@ -12,6 +12,7 @@ import json
 import os
 import pickle
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -35,6 +36,14 @@ class Measured:
     answer: Any
 
 
+Limits = tuple[float, float]
+"""CPU seconds, and megabytes that a fit may add."""
+
+
+class LimitError(RuntimeError):
+    """A fit exceeded a limit."""
+
+
 def cpu_seconds() -> float:
     """Return the CPU time of this process and of its children that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -50,9 +59,9 @@ def compile_ddr() -> None:
 
 def fit_once(work: str, method: str, n: int) -> Measured:
     """Fit, and say what that took."""
-    from works import WORKS, points
+    from works import points, work_of
 
-    given, fit = points(work, n), WORKS[work].methods[method].fit
+    given, fit = points(work, n), work_of(work).methods[method].fit
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.process_time()
     answer = fit(*given)
@@ -61,8 +70,20 @@ def fit_once(work: str, method: str, n: int) -> Measured:
     return Measured(spent, added / 1024, answer)
 
 
-def _in_a_copy(work: str, method: str, n: int) -> tuple[bool, Any]:
-    """Fork, measure there, and return whether it went well with what it gave or why it didn't."""
+def _set(limits: Limits) -> None:
+    """Limit the CPU time of this process, and the memory in addition to what it has."""
+    seconds, megabytes = limits
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    allowed = pages * resource.getpagesize() + int(megabytes * 1024**2)
+    resource.setrlimit(resource.RLIMIT_AS, (allowed, allowed))
+
+
+def _in_a_copy(work: str, method: str, n: int, limits: Limits | None) -> tuple[bool | str, Any]:
+    """Fork, measure there, and return whether it succeeded with the result or the reason.
+
+    If the fit exceeded a limit, the first value is ``"limit"``.
+    """
     from works import points
 
     points(work, n)  # Drawn before the fork: their memory is none of the fit's.
@@ -70,7 +91,11 @@ def _in_a_copy(work: str, method: str, n: int) -> tuple[bool, Any]:
     child = os.fork()
     if child == 0:
         try:
-            found: tuple[bool, Any] = (True, fit_once(work, method, n))
+            if limits is not None:
+                _set(limits)
+            found: tuple[bool | str, Any] = (True, fit_once(work, method, n))
+        except MemoryError:
+            found = ("limit", f"more than {limits[1]:,.0f} MB") if limits else (False, "no memory")
         except Exception as error:
             found = (False, f"{type(error).__name__}: {error}")
         with os.fdopen(writes, "wb") as pipe:
@@ -80,6 +105,9 @@ def _in_a_copy(work: str, method: str, n: int) -> tuple[bool, Any]:
     with os.fdopen(reads, "rb") as pipe:
         sent = pipe.read()
     status = os.waitpid(child, 0)[1]
+    # At the hard limit, the system may send SIGKILL instead.
+    if limits is not None and status & 0x7F in (signal.SIGXCPU, signal.SIGKILL):
+        return "limit", f"more than {limits[0]:g} s"
     return pickle.loads(sent) if sent else (False, f"the process died (status {status})")
 
 
@@ -98,13 +126,15 @@ class Worker:
             env={**os.environ, **settings},
         )
 
-    def measure(self, work: str, method: str, n: int) -> Measured:
-        """Return what one fit took; raise RuntimeError with what went wrong in it."""
+    def measure(self, work: str, method: str, n: int, limits: Limits | None = None) -> Measured:
+        """Return what one fit took; raise LimitError, or RuntimeError if the fit failed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([work, method, n]).encode() + b"\n")
+        self._process.stdin.write(json.dumps([work, method, n, limits]).encode() + b"\n")
         self._process.stdin.flush()
         good, found = pickle.load(self._process.stdout)
+        if good == "limit":
+            raise LimitError(found)
         if not good:
             raise RuntimeError(f"{work}, {method}, n = {n}: {found}")
         return Measured(*found)
@@ -116,21 +146,21 @@ class Worker:
 
 def serve(*, warm: bool) -> None:
     """Answer a `Worker`'s requests, a line each; if `warm`, after a fit that isn't measured."""
-    from works import WORKS
+    from works import work_of
 
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What libraries print is no answer.
     ready = set()
     for line in sys.stdin:
-        work, method, n = json.loads(line)
+        work, method, n, limits = json.loads(line)
         try:
             if warm and (work, method) not in ready:
-                fit_once(work, method, WORKS[work].least)
+                fit_once(work, method, work_of(work).least)
                 ready.add((work, method))
-            good, found = _in_a_copy(work, method, n)
+            good, found = _in_a_copy(work, method, n, limits)
         except Exception as error:
             good, found = False, f"{type(error).__name__}: {error}"
-        if good:
+        if good is True:
             found = (found.seconds, found.megabytes, found.answer)
         pickle.dump((good, found), answers)
         answers.flush()

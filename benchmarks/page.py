@@ -1,20 +1,21 @@
-"""Make docs/speed.md and its pictures from the tables in results/benchmarks.
+"""Make docs/speed.md and its figures from the tables in results/benchmarks.
 
-    python benchmarks/page.py [--out FOLDER] [--quick]
+    python benchmarks/page.py [--out FOLDER]
 
-No number of a table is typed by hand: `make bench` measures all of them and then runs this; why a
-goal is not met stands in `reasons.py`. With `--quick`, or of another folder's tables, the page is
-made beside these.
+Run it after any benchmark. `make bench` runs all benchmarks and then this script. No number of a
+table is typed by hand; `reasons.py` explains the goals that are not met.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
-from matplotlib import rc_context
+from matplotlib import colormaps, rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 from reasons import REASONS
@@ -23,21 +24,21 @@ from works import WORKS
 
 PAGE = Path("docs/speed.md")
 
-TABLES = {
-    "engine": ("engine", "Overhead of a run"),
-    "commands": ("commands", "CPU seconds of the commands"),
-    "scale": ("scale", "Approximate neighbours and subsampling in CCDR"),
-    "ccdr_solver": ("ccdr_solver", "Eigensolvers for the graph of CCDR, CPU seconds"),
-    "memory": ("memory", "Peak memory of whole runs, all processes together"),
-    "tuning": ("tuning", "Tuning in a run compared with scikit-learn's `GridSearchCV`"),
-    "faults": ("faults", "Faults injected into runs: lost, wrong and duplicated rows"),
-    "interval_coverage": ("intervals", "Coverage of intervals, in percent"),
-    "comparison_errors": (
-        "comparison",
-        "How often `ddr compare` reports a difference, in percent",
-    ),
+LINKED = {
+    "methods": "methods and peers at all sizes, with memory and the checks of their answers",
+    "growth": "seconds and memory of each method by number of training samples",
+    "engine": "the overhead of a run",
+    "commands": "the commands",
+    "cluster": "runs on a Dask cluster",
+    "scale": "approximate neighbours and subsampling in CCDR",
+    "ccdr_solver": "eigensolvers for the graph of CCDR",
+    "memory": "peak memory of whole runs, all processes together",
+    "tuning": "tuning in a run compared with scikit-learn's `GridSearchCV`",
+    "faults": "faults injected into runs: lost, wrong and duplicated rows",
+    "interval_coverage": "coverage of intervals",
+    "comparison_errors": "how often `ddr compare` reports a difference",
 }
-"""The tables that are shown as they are, by their file: their script and their title."""
+"""The tables by their file."""
 
 PICTURES = (("seconds", "seconds", "CPU seconds"), ("memory", "MB", "megabytes added"))
 
@@ -54,36 +55,52 @@ def thousands(n: int) -> str:
     return f"{n:g}" if n < 1000 else f"{n / 1000:.3g}k" if n < 10**6 else f"{n / 10**6:g}M"
 
 
-def growth(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.1f}"
-
-
 def compact(goals: pd.DataFrame) -> pd.DataFrame:
     """Return the table of goals in few columns."""
     rows = []
     for row in goals.to_dict("records"):
         has_peer = isinstance(row.get("peer"), str)
-        peer = f"{row['peer']}: {seconds(row['peer seconds'])}" if has_peer else ""
-        if has_peer:
-            peer += f", {megabytes(row['peer MB'])}"
-            peer += " (**wrong**)" if row["peer wrong"] == "wrong" else ""
-        exponents = [row["exponent"], *([row["peer exponent"]] if has_peer else [])]
-        answers = [row["answer"], *([row["peer answer"]] if has_peer else [])]
+        if not (has_peer or row["goal"]):
+            continue
+        wrong = " (**wrong**)" if row["peer wrong"] == "wrong" else ""
+        added = f", {megabytes(row['MB'])}" if "MB" in row["goal"] else ""
+        factor = re.match(r"≤ \S+ ×", row["goal"])
         rows.append(
             {
                 "work": row["work"],
-                "n × d": f"{row['n']:,} × {row['d']}",
-                "ours": f"{seconds(row['seconds'])}, {megabytes(row['MB'])}",
-                "peer": peer,
+                "n": f"{row['n']:,}",
+                "ddr": seconds(row["seconds"]) + added,
+                "peer": f"{row['peer']}: {seconds(row['peer seconds'])}{wrong}" * has_peer,
                 "ratio": f"{row['ratio']:.2g}" if has_peer else "",
-                "exponents": " / ".join(growth(one) for one in exponents).strip(" /"),
-                "answers": " / ".join(answers).strip(" /"),
-                "goal": row["goal"],
+                # The peer of the goal is in its own column.
+                "goal": factor[0].removesuffix(" ×") if factor else row["goal"],
                 "met": row["met"],
-                "runs": row["runs"],
             }
         )
     return pd.DataFrame(rows)
+
+
+def others(tables: Path) -> pd.DataFrame:
+    """Return the tables of the engine and of the commands as one."""
+    rows = []
+    if (tables / "engine.csv").is_file():
+        engine = pd.read_csv(tables / "engine.csv", dtype=str, keep_default_na=False)
+        rows += engine[["work", "ours", "goal", "met"]].to_dict("records")
+    if (tables / "commands.csv").is_file():
+        commands = pd.read_csv(tables / "commands.csv", keep_default_na=False)
+        for row in commands.to_dict("records"):
+            took = f"{seconds(row['seconds'])}, {megabytes(row['MB'])}"
+            bounds = re.findall(r"([\d,.]+) (s|MB|imports?)\b", row["goal"])
+            columns = {"s": "seconds", "MB": "MB"}
+            within = all(
+                row[columns.get(unit, "floors")] <= float(most.replace(",", ""))
+                for most, unit in bounds
+            )
+            met = ("yes" if within else "no") if bounds else ""
+            rows.append({"work": row["work"], "ours": took, "goal": row["goal"], "met": met})
+    return pd.DataFrame(rows, columns=["work", "ours", "goal", "met"]).rename(
+        columns={"ours": "measured"}
+    )
 
 
 def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
@@ -114,7 +131,37 @@ def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
         axes.set_xlabel("points")
         axes.set_ylabel(label if place % across == 1 else "")
         axes.legend(fontsize="x-small")
-    with rc_context({"svg.hashsalt": "speed"}):  # The same table makes the same picture.
+    with rc_context({"svg.hashsalt": "speed"}):  # The same table makes the same figure.
+        figure.savefig(path, metadata={"Date": None})
+
+
+def draw_growth(table: pd.DataFrame, path: Path) -> None:
+    """Draw the exponents, the seconds and the megabytes of each method, a row per method."""
+    last = table.groupby("method", sort=False).last()
+    last = last.sort_values(["time exponent", "seconds"])
+    places = {method: place for place, method in enumerate(last.index)}
+    figure = Figure(figsize=(10, 0.24 * len(places) + 1.4), layout="constrained")
+    grown, spent, added = figure.subplots(1, 3, sharey=True)
+    rows = range(len(places))
+    for column, marker, kind in (("time", "o", "time"), ("memory", "d", "memory")):
+        grown.plot(last[f"{column} exponent"], rows, marker, markersize=5, label=kind)
+    grown.set_xlabel("exponent of n")
+    grown.legend(loc="lower right", fontsize="small")
+    sizes = sorted(table["n"].unique())
+    colours = colormaps["viridis"](np.linspace(0.95, 0, len(sizes)))
+    for axes, column, label in ((spent, "seconds", "CPU seconds"), (added, "MB", "megabytes")):
+        for n, colour in zip(sizes, colours, strict=True):
+            at = table[table["n"] == n]
+            y = at["method"].map(places)
+            axes.plot(at[column], y, "o", color=colour, markersize=5, label=f"n = {n:,}")
+        axes.set_xscale("log")
+        axes.set_xlabel(label)
+    figure.legend(*spent.get_legend_handles_labels(), loc="outside upper center", ncols=len(sizes))
+    grown.set_yticks(rows, places, fontsize="small")
+    grown.set_ylim(-0.6, len(places) - 0.4)
+    for axes in (grown, spent, added):
+        axes.grid(alpha=0.3)
+    with rc_context({"svg.hashsalt": "growth"}):
         figure.savefig(path, metadata={"Date": None})
 
 
@@ -127,52 +174,64 @@ def why_not(tables: Path) -> str:
             work, _, ours = row["work"].partition(": ")
             key = f"{work}, n = {row['n']:,}" + (f": {ours}" if ours else "")
             met[key] = met.get(key, True) and row["met"] == "yes"
-    if (tables / "engine.csv").is_file():
-        engine = pd.read_csv(tables / "engine.csv")
-        met |= dict(zip(engine["work"], engine["met"] == "yes", strict=True))
+    table = others(tables)
+    met |= dict(zip(table["work"], table["met"] == "yes", strict=True))
     return "\n".join(
         f"- **{row}.** {reason}" for row, reason in REASONS.items() if not met.get(row, False)
     )
 
 
-def page(tables: Path, beside: str) -> str:
-    """Return the page's text; `beside` is where it finds the pictures."""
+def page(tables: Path, where: str) -> str:
+    """Return the page's text; `where` is the path from the page to the tables."""
+    machine = tables / "machine.txt"
     parts = [
         "# Speed and memory, measured",
-        f"`make bench` generates this page from [these tables]({beside}). Each fit runs in a "
-        "separate process on one thread; fits of `ddr` and of the peer alternate. The first number "
-        "is the median of the CPU seconds over the given number of runs, the second the peak of "
-        "the memory that the fit adds. Seconds depend on the machine; compare the ratios. The "
-        "exponents (ours / peer) describe how time grows with n, fitted over all sizes. "
-        "`benchmarks/checks.py` checks each answer against the definition of the method.",
+        "Each fit runs in a separate process on one thread; fits of `ddr` and of the peer "
+        "alternate. Seconds are CPU seconds, the median of the runs; megabytes are the peak of "
+        "the memory that the fit adds. Seconds depend on the machine; compare the ratios. "
+        f"`benchmarks/checks.py` checks the answers of both. [Figure of the seconds]({where}/"
+        f"seconds.svg), [figure of the memory]({where}/memory.svg).",
+        "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
+        f"[their tables]({where}).",
     ]
+    if machine.is_file():
+        parts += [f"Machine: {machine.read_text(encoding='utf-8').strip()}."]
+    parts += ["## Goals that are not met or not measured", why_not(tables)]
     methods = tables / "methods.csv"
     if methods.is_file():
         measured = pd.read_csv(methods, keep_default_na=False)
         goals = against_goals(measured)
         goals.to_csv(tables / "goals.csv", index=False, lineterminator="\n")
-        parts += ["## Methods, peers and goals", markdown(compact(goals))]
+        parts += ["## Methods compared with peers", markdown(compact(goals))]
         there = set(measured["work"])
         if lacking := [work for work in WORKS if work not in there]:
             parts += [f"Not measured this time: {'; '.join(lacking)}."]
         for name, column, label in PICTURES:
             draw(measured, column, label, tables / f"{name}.svg")
-            parts += [f"![{label} over the number of samples]({beside}/{name}.svg)"]
-    for name, (script, title) in TABLES.items():
-        if (tables / f"{name}.csv").is_file():
-            table = pd.read_csv(tables / f"{name}.csv", dtype=str, keep_default_na=False)
-            parts += [f"## {title}", markdown(table), f"By `benchmarks/bench_{script}.py`."]
-            if (tables / f"{name}.svg").is_file():
-                parts += [f"![{title}]({beside}/{name}.svg)"]
-    parts += ["## Goals that were not met or not measured", why_not(tables)]
-    return "\n\n".join(parts) + "\n"
+    if len(table := others(tables)):
+        parts += ["## Runs and commands", markdown(table)]
+    if (tables / "growth.csv").is_file():
+        draw_growth(pd.read_csv(tables / "growth.csv"), tables / "growth.svg")
+        parts += [
+            "## How the cost grows",
+            "`ddr describe METHOD` prints the exponents of a method, and `ddr plan` warns of fits "
+            "that are expected to exceed the time limit or the memory of the machine. "
+            "`benchmarks/bench_growth.py` measures them.",
+            f"![Exponents, seconds and memory by method]({where}/growth.svg)",
+        ]
+    links = [
+        f"- [{name}.csv]({where}/{name}.csv): {what}"
+        for name, what in LINKED.items()
+        if (tables / f"{name}.csv").is_file()
+    ]
+    return "\n\n".join([*parts, "## All tables", "\n".join(links)]) + "\n"
 
 
 def main() -> None:
     tables = folder(options(__doc__).parse_args())
     path = PAGE if tables == RESULTS else tables / PAGE.name
-    beside = os.path.relpath(tables, path.parent)
-    path.write_text(page(tables, beside), encoding="utf-8")
+    where = os.path.relpath(tables, path.parent)
+    path.write_text(page(tables, where), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from works import WORKS, Goal
 
+from ddr_cli.engine.rows.manifest import here
+
 RESULTS = Path("results/benchmarks")
 QUICK = Path("build/benchmarks")
 
@@ -33,13 +35,18 @@ def write(rows: Iterable[Mapping[str, Any]] | pd.DataFrame, given: Any, name: st
     path = folder(given) / f"{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(rows).to_csv(path, index=False, lineterminator="\n")
+    machine = here()
+    memory = f"{(machine.memory_bytes or 0) / 1e9:.0f} GB"
+    (path.parent / "machine.txt").write_text(
+        f"{machine.cpu}, {machine.cores} cores, {memory}, Python {machine.python}\n"
+    )
 
 
-def renew(rows: Iterable[Mapping[str, Any]], given: Any, name: str) -> None:
+def renew(rows: Iterable[Mapping[str, Any]], given: Any, name: str, key: str = "work") -> None:
     """Write these works' rows of a table; those of other works stay."""
     path, new = folder(given) / f"{name}.csv", pd.DataFrame(rows)
     old = pd.read_csv(path, keep_default_na=False) if path.is_file() else new
-    write(pd.concat([old[~old["work"].isin(new["work"])], new]), given, name)
+    write(pd.concat([old[~old[key].isin(new[key])], new]), given, name)
 
 
 def exponent(n: Iterable[float], seconds: Iterable[float]) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,7 @@ def digits_and_letters(n: int) -> Points:
 
 @lru_cache(maxsize=1)
 def points(work: str, n: int) -> Points:
-    return WORKS[work].points(n)
+    return work_of(work).points(n)
 
 
 def ours(name: str, *answer: str, threads: int = 1, **settings: Any) -> Method:
@@ -377,3 +377,35 @@ WORKS: dict[str, Work] = {
         check="lfda",
     ),
 }
+
+
+@cache
+def growth() -> Work:
+    """Return the work of `bench_growth.py`: every reducer that needs no optional library."""
+    from ddr_cli.core.parameters import parameter_model
+    from ddr_cli.reducers.registry import REDUCERS, get_traits
+
+    def embedding(name: str) -> Method:
+        def fit(X: np.ndarray, y: np.ndarray) -> None:
+            known = parameter_model(REDUCERS.load(name)).model_fields
+            settings = {"n_components": 5, "random_state": 0}
+            reducer = REDUCERS.load(name)(
+                **{key: value for key, value in settings.items() if key in known}
+            )
+            reducer.fit_transform(X, y)
+            if get_traits(reducer).out_of_sample:
+                reducer.transform(X[:1])
+
+        return Method(fit)
+
+    methods = {
+        name: embedding(name)
+        for name in REDUCERS.ours
+        if get_traits(REDUCERS.load(name)()).library is None
+    }
+    return Work(methods, gaussians, (1_000, 2_000, 4_000, 8_000, 16_000))
+
+
+def work_of(name: str) -> Work:
+    """Return a work by its name."""
+    return growth() if name == "growth" else WORKS[name]

@@ -125,6 +125,15 @@ RedoWords = Annotated[
         "kept in <folder>/previous/, except failed ones. May be repeated.",
     ),
 ]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        min=0.001,
+        help="Time limit per trial in seconds; a run ends a slower trial and records it as "
+        '"timeout".',
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
@@ -264,15 +273,7 @@ class RunOptions:
     repeats: Repeats = None
     out: Out = Path("results")
     jobs: Jobs = 1
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout",
-            min=0.001,
-            help="Time limit per trial in seconds; a slower trial is killed and recorded as "
-            '"timeout".',
-        ),
-    ] = None
+    timeout: Timeout = None
     memory_limit: Annotated[
         int | None,
         typer.Option(

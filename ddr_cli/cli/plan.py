@@ -13,6 +13,7 @@ from ddr_cli.cli.options import (
     Overrides,
     Repeats,
     SpecNames,
+    Timeout,
     Trust,
     console,
     load,
@@ -31,12 +32,17 @@ def plan(
     overrides: Overrides = None,
     repeats: Repeats = None,
     out: Out = Path("results"),
+    timeout: Timeout = None,
     trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the plan of a run: trials, distinct fits, shared work, and trials already done.
 
-    Several specs have one row each. In JSON, one spec is an object and several are a list.
+    Several specs have one row each. In JSON, one spec is an object and several are a list. A
+    warning names each method whose fits are expected to take longer than --timeout (an hour if it
+    is not given) or more memory than this machine has: the measured growth (see ddr describe
+    METHOD) is continued to the spec's training set, and settings other than n_components are not
+    considered.
     """
     import json
 
@@ -44,7 +50,7 @@ def plan(
 
     loaded = [load(name, trust, overrides, repeats) for name in specs]
     datasets = Datasets()
-    facts = [describe_plan(spec, out=out, datasets=datasets) for spec in loaded]
+    facts = [describe_plan(spec, out=out, datasets=datasets, timeout=timeout) for spec in loaded]
     if as_json:
         described = [each.as_dict() for each in facts]
         typer.echo(json.dumps(described if len(facts) > 1 else described[0], indent=2))
@@ -53,7 +59,7 @@ def plan(
     else:
         print_table(console(), _table(facts, out))
         for each in facts:
-            for line in each.left_out:
+            for line in (*each.left_out, *each.too_large):
                 typer.echo(f"{each.name}: {line}")
         for dataset, what in {each.dataset: each.what_is_missing for each in facts}.items():
             if what:

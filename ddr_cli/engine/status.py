@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.decide import Decision, Redo, decide
 from ddr_cli.engine.plan.datasets import Datasets
+from ddr_cli.engine.plan.growth import too_large
 from ddr_cli.engine.plan.plan import COMPONENTS, Plan, make_plan
 from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.folder import is_running, journals_of
@@ -76,7 +77,8 @@ class PlanFacts(RunStatus):
     the reason why a run would reject the result folder; its rows are then not counted. `left_out`
     lists requests of the sweep that reducers cannot fulfil. If the spec tunes, `inner_fits` counts
     the fits on inner folds and `candidates` has a line per method. `missing` are files of the data
-    set that must be downloaded.
+    set that must be downloaded, and `too_large` has a line for each method whose fits are expected
+    to exceed the time limit or the memory of this machine.
     """
 
     dataset: str
@@ -89,6 +91,7 @@ class PlanFacts(RunStatus):
     left_out: tuple[str, ...]
     candidates: tuple[str, ...]
     missing: tuple[str, ...]
+    too_large: tuple[str, ...]
 
     @property
     def what_is_missing(self) -> str:
@@ -119,13 +122,18 @@ class PlanFacts(RunStatus):
             ("time", left or unknown),
             ("results", self.conflict or self.folder),
             ("data", self.what_is_missing),
+            *(("warning", line) for line in self.too_large),
         ]
         first = f"{self.name}: {self.trials} trials on {self.dataset}, {self.splits} splits"
         return "\n".join([first, *(f"  {name:<10} {text}" for name, text in lines if text)])
 
 
 def describe_plan(
-    spec: Spec, *, out: str | Path = "results", datasets: Datasets | None = None
+    spec: Spec,
+    *,
+    out: str | Path = "results",
+    datasets: Datasets | None = None,
+    timeout: float | None = None,
 ) -> PlanFacts:
     """Return a preview of a spec's run; the data is only read if its fingerprint is unknown."""
     from ddr_cli.spec import left_out
@@ -158,6 +166,7 @@ def describe_plan(
         left_out=tuple(left_out(spec)),
         candidates=tuple(_candidates(plan)),
         missing=datasets.missing(spec),
+        too_large=tuple(too_large(spec, timeout)),
     )
 
 

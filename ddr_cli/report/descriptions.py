@@ -16,6 +16,7 @@ from ddr_cli.core.registry import Registry, shipped_yaml
 from ddr_cli.core.yaml_loader import flow, read_document
 from ddr_cli.data.cards import card_names, load_card
 from ddr_cli.data.formats import FORMATS, GENERATORS
+from ddr_cli.engine.plan.growth import growths
 from ddr_cli.evaluation.evaluators import get_evaluator_traits
 from ddr_cli.evaluation.metrics import get_scale, metric_names, scorer_names, scorer_needs
 from ddr_cli.evaluation.splits import SPLITS
@@ -96,6 +97,8 @@ def _piece(section: str, name: str) -> str:
     facts: dict[str, Any] = {"needs": ", ".join(required)}
     if kind != "preprocessor" and not required:
         facts |= _traits(section, factory())
+    if section == "reducers":
+        facts["cost"] = growths().get(name)
     return _with_facts(head, facts)
 
 

@@ -14,7 +14,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 def house(monkeypatch):
     """Return the benchmarks' modules, which import one another by their bare names."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    names = ("checks", "tables", "works")
+    names = ("checks", "measure", "tables", "works")
     yield SimpleNamespace(**{name: __import__(name) for name in names})
     for name in names:
         sys.modules.pop(name, None)
@@ -47,3 +47,16 @@ def test_eigen_residual_tells_a_solution_from_another_scale(house):
     right, other = (LFDA(2, n_neighbors=k).fit(X, y).components_ for k in (7, 2))
     found = house.checks.lfda(X, y, {"ddr": [right], "other": [other]})
     assert [is_right for _, _, is_right in found.values()] == [True, False]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited by /proc")
+def test_a_fit_that_exceeds_a_limit_is_ended_and_the_next_is_measured(house):
+    worker = house.measure.Worker(warm=False)
+    try:
+        with pytest.raises(house.measure.LimitError, match="more than 1 s"):
+            worker.measure("growth", "nca", 4000, (1, 4000))
+        with pytest.raises(house.measure.LimitError, match="more than 50 MB"):
+            worker.measure("growth", "kernel_pca", 4000, (20, 50))
+        assert worker.measure("growth", "pca", 1000, (20, 4000)).seconds < 1
+    finally:
+        worker.close()

@@ -218,5 +218,5 @@ def test_labels_and_neighbours_of_new_points_are_checked():
         model.extend(X[:2], [0, 7])
     with pytest.raises(ValueError, match="180 samples, but X has 2"):
         model.transform(X[:2], neighbors=kneighbors(X, 5))
-    with pytest.raises(ValueError, match="179 points, but X has 180"):
+    with pytest.raises(ValueError, match="179 samples, but X has 180"):
         CCDR().fit(X, y, neighbors=kneighbors(X[:-1], 5))

@@ -129,10 +129,27 @@ def test_the_finding_of_the_leaderboard(readme):
     assert f"{_percent(best['mean'])}, compared with {_percent(without)} without" in readme
 
 
+def test_the_limits_of_a_cluster_are_those_of_the_table():
+    page = " ".join((ROOT / "docs" / "cluster.md").read_text(encoding="utf-8").split())
+    table = pd.read_csv(ROOT / "results" / "benchmarks" / "cluster.csv").set_index("workers")
+    one, two = table.loc[1], table.loc[2]
+    rates = one["trials per second"], two["trials per second"]
+    for text in (
+        f"{one['ms of ddr per trial']:.1f} ms of CPU time",
+        f"the scheduler {one['ms of the scheduler per trial']:.1f} ms",
+        f"at most {one['limit in trials per second']:.0f} trials per second",
+        f"a trial takes {one['ms of a trial'] / 1000:.2f} s",
+        f"{one['limit in workers']:.0f} workers reach this limit",
+        f"completed {rates[0]:.1f} trials per second and two completed {rates[1]:.1f}",
+        f"{rates[1] / rates[0]:.2f} times as many",
+    ):
+        assert text in page
+
+
 def test_the_scripts_for_slurm_are_right_as_far_as_can_be_seen_without_it():
     page = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
-    (python,) = [text for text in re.findall(r"```python\n(.*?)```", page, re.S) if "SLURM" in text]
-    (array,) = (text for text in re.findall(r"```text\n(.*?)```", page, re.S) if "#SBATCH" in text)
+    python = (ROOT / "docs" / "examples" / "slurm.py").read_text(encoding="utf-8")
+    (array,) = (text for text in re.findall(r"```bash\n(.*?)```", page, re.S) if "#SBATCH" in text)
     subprocess.run(["bash", "-n"], input=array, text=True, check=True)
     (call,) = (
         each

@@ -57,7 +57,6 @@ NOT_RUN = {
     "suite status lite": "rests on data sets that are downloaded",
     "ddr sweep --param": "sweeps on Landsat, which is downloaded",
     "ddr report": "takes a minute for all results; tests/report/test_report.py runs it on a few",
-    "SLURMCluster": "needs Slurm; tests/engine/test_dask.py has a cluster of this machine",
     "weights: Literal": "shows a line of a class",
 }
 

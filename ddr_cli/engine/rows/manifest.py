@@ -161,6 +161,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+@cache
 def number_versions() -> dict[str, str | None]:
     """Return the versions of Python and of the packages that affect numbers."""
     packages = {name: _version(name) for name in _LIBRARIES[:3]}
