@@ -81,7 +81,7 @@ def compact(goals: pd.DataFrame) -> pd.DataFrame:
 
 
 def others(tables: Path) -> pd.DataFrame:
-    """Return the tables of the engine and of the commands as one."""
+    """Return the tables of the engine, of the commands and of CCDR on many samples as one."""
     rows = []
     if (tables / "engine.csv").is_file():
         engine = pd.read_csv(tables / "engine.csv", dtype=str, keep_default_na=False)
@@ -98,6 +98,13 @@ def others(tables: Path) -> pd.DataFrame:
             )
             met = ("yes" if within else "no") if bounds else ""
             rows.append({"work": row["work"], "ours": took, "goal": row["goal"], "met": met})
+    if (tables / "scale.csv").is_file():
+        scale = pd.read_csv(tables / "scale.csv", keep_default_na=False)
+        for row in scale[scale["ratio"].astype(str) != ""].to_dict("records"):
+            work = f"CCDR, approximate neighbours, {row['points']}, n = {row['n']:,}"
+            took = f"{seconds(row['seconds'])}, {megabytes(row['MB'])}, {row['ratio']} × prototype"
+            took += f", recall {row['recall']}"
+            rows.append({"work": work, "ours": took, "goal": row["goal"], "met": row["met"]})
     return pd.DataFrame(rows, columns=["work", "ours", "goal", "met"]).rename(
         columns={"ours": "measured"}
     )
