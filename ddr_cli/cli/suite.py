@@ -263,8 +263,8 @@ def page(
 
     The files are in report/suite_<name>/ and work without a network.
     """
-    from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.report.page import PAGE
+    from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.pages import write_benchmark
 
     suite, parts = _planned(name, out, trust)
