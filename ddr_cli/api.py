@@ -313,14 +313,16 @@ def leaderboard(
     InputError
         If there is no such suite, or it has no results for the options.
     """
+    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.definition import INDUCTIVE, load_suite
     from ddr_cli.suite.leaderboard import leaderboard
     from ddr_cli.suite.remaining import folder_of, parts_of
     from ddr_cli.suite.rows import suite_rows
 
-    found = load_suite(suite)
     track = options.get("track", INDUCTIVE)
-    rows = suite_rows(parts_of(found, folder_of(found, Path(out)), tracks=[track]))
+    with nothing_fitted():
+        found = load_suite(suite)
+        rows = suite_rows(parts_of(found, folder_of(found, Path(out)), tracks=[track]))
     return leaderboard(rows, **{"baseline": found.baseline_of(track), **options})
 
 
@@ -372,6 +374,7 @@ def join_suite(
     InputError
         If there is no such suite or method, or the suite has no results yet.
     """
+    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import trusting
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.definition import load_suite
@@ -379,8 +382,10 @@ def join_suite(
 
     with trusting(trust):
         settings = RunSettings(out=Path(out), jobs=jobs)
+        with nothing_fitted():
+            found = load_suite(suite)
         joined = join(
-            load_suite(suite),
+            found,
             method,
             settings,
             only=datasets,

@@ -52,10 +52,12 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
 
 
 def _of_suite(name: str) -> list[Card]:
+    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.data.cards import load_card
     from ddr_cli.suite.definition import load_suite
 
-    suite = allowed(False, lambda: load_suite(name))
+    with nothing_fitted():
+        suite = allowed(False, lambda: load_suite(name))
     base = None if suite.path is None else suite.path.parent
     return [load_card(dataset, base=base) for dataset in suite.datasets]
 

@@ -92,6 +92,21 @@ def _load(name: str, trust: bool) -> Suite:
     return allowed(trust, lambda: load_suite(name))
 
 
+def _planned(
+    name: str,
+    out: Path,
+    trust: bool,
+    tracks: list[str] | None = None,
+    only: list[str] | None = None,
+) -> tuple[Suite, list[SuitePart]]:
+    """Return a suite and its parts without the libraries that only a fit needs."""
+    from ddr_cli.core.extras import nothing_fitted
+
+    with nothing_fitted():
+        suite = _load(name, trust)
+        return suite, _parts(suite, out, tracks, only)
+
+
 @app.command("run")
 def run(
     name: SuiteName,
@@ -157,7 +172,6 @@ def status(
     them out, and a run replaces them. With --hours, the command also estimates the CPU time of the
     remaining trials from the existing rows, and shows what the budget would cover.
     """
-    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.remaining import cost_table
     from ddr_cli.suite.tables import (
         covered,
@@ -167,9 +181,7 @@ def status(
         status_tables,
     )
 
-    with nothing_fitted():
-        suite = _load(name, trust)
-        parts = _parts(suite, out, tracks, only)
+    suite, parts = _planned(name, out, trust, tracks, only)
     if as_json:
         print_json({part.spec.name: part.tallies.to_dict("index") for part in parts})
         return
@@ -204,15 +216,26 @@ def table(
     trust: Trust = False,
 ) -> None:
     """Show the leaderboard of a suite: the results of each method over the data sets."""
+    from ddr_cli.core.extras import nothing_fitted
+    from ddr_cli.suite.benchmark import CLASSIFIERS, benchmark_of
+    from ddr_cli.suite.definition import INDUCTIVE
     from ddr_cli.suite.leaderboard import leaderboard
-    from ddr_cli.suite.rows import suite_rows
-    from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, trust_notes
+    from ddr_cli.suite.tables import (
+        choices_table,
+        leaderboard_notes,
+        leaderboard_table,
+        trust_notes,
+    )
 
-    suite = _load(name, trust)
-    parts = _parts(suite, out, [track], only)
-    rows = suite_rows(parts)
+    with nothing_fitted():
+        suite = _load(name, trust)
+        # Classifiers on all features are a choice, too.
+        tracks = [INDUCTIVE, CLASSIFIERS] if track == INDUCTIVE else [track]
+        known = [each for each in tracks if each in (track, *suite.tracks)]
+        parts = _parts(suite, out, known, only)
+    bench = benchmark_of(suite, parts)
     board = leaderboard(
-        rows,
+        bench.rows,
         classifier=classifier,
         metric=metric,
         tuned=not defaults and suite.tracks[track].tune is not None,
@@ -223,8 +246,10 @@ def table(
         print_json(records(board.table))
         return
     print_table(console(), leaderboard_table(board))
+    if len(found := bench.choices_of(board)):
+        print_table(console(), choices_table(found, board))
     notes = leaderboard_notes(board, suite.methods_of(track))
-    for line in [*notes, *trust_notes(board, rows, parts[0].spec, suite.errata)]:
+    for line in [*notes, *trust_notes(board, bench.rows, parts[0].spec, suite.errata)]:
         typer.echo(in_width(line, indent=2))
 
 
@@ -238,13 +263,15 @@ def page(
 
     The files are in report/suite_<name>/ and work without a network.
     """
+    from ddr_cli.report.page import PAGE
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.pages import write_benchmark
 
-    suite = _load(name, trust)
-    files, is_made = write_benchmark(benchmark_of(suite, _parts(suite, out, None, None)), out)
+    suite, parts = _planned(name, out, trust)
+    files, is_made = write_benchmark(benchmark_of(suite, parts), out)
+    page = next(path for path in files if path.name == PAGE)
     told = "written" if is_made else "unchanged: no row, no setting and no code has changed"
-    typer.echo(f"{len(files)} files {told}.\nThe leaderboard: {files[0]}")
+    typer.echo(f"{len(files)} files {told}.\nThe leaderboard: {page}")
 
 
 @app.command("export")
@@ -270,8 +297,7 @@ def export(
 
     if file.suffix not in (".csv", ".zip"):
         raise InputError(f"{file} must end in .csv or .zip.")
-    suite = _load(name, trust)
-    parts = _parts(suite, out, None, None)
+    suite, parts = _planned(name, out, trust)
     if file.suffix == ".zip":
         names = write_archive(suite, parts, folder_of(suite, out), file)
         typer.echo(f"{len(names)} files\n  {file}")
@@ -302,12 +328,14 @@ def add(
     The command tunes the method over its declared grids, or over the suite's numbers of dimensions.
     Its rows are in suite_<suite>_<method>/. The same command resumes an interrupted run.
     """
+    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.audits import audit_lines
     from ddr_cli.suite.own_method import join
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
 
-    suite = _load(name, trust)
+    with nothing_fitted():
+        suite = _load(name, trust)
     settings = RunSettings(out=out, jobs=jobs, quiet=quiet or as_json)
     joined = allowed(
         trust,

@@ -275,6 +275,7 @@ def run_specs(
     refused: Callable[[Spec, DdrError], None],
     started: Callable[[], None] = lambda: None,
     plans: Mapping[str, Plan] | None = None,
+    timeouts: Mapping[str, float | None] | None = None,
     rounds: Sequence[int | None] = (None,),
     enough: Callable[[RunOutcome], bool] = lambda _: False,
 ) -> dict[str, RunOutcome | DdrError]:
@@ -284,8 +285,9 @@ def run_specs(
     does not stop the others: `refused` is called with its error, as `ended` is with each outcome.
     The error is raised if there is only one spec, or if the processes are lost. After an
     interruption, no further specs are run. `started` is called while the processes load their
-    libraries. `plans` are existing plans. With `rounds`, the first splits of all specs, as many as
-    each round states, are run before further ones, until `enough` returns true for an outcome.
+    libraries. `plans` are existing plans, `timeouts` the limits of single specs. With `rounds`, the
+    first splits of all specs, as many as each round states, are run before further ones, until
+    `enough` returns true for an outcome.
     """
     datasets = Datasets(sources)
     endings: dict[str, RunOutcome | DdrError] = {}
@@ -305,7 +307,9 @@ def run_specs(
         for spec in specs:
             try:
                 plan = (plans or {}).get(spec.name)
-                runs.append(SpecRun(spec, settings, datasets, plan=plan))
+                limit = (timeouts or {}).get(spec.name, settings.timeout)
+                own = replace(settings, timeout=limit)
+                runs.append(SpecRun(spec, own, datasets, plan=plan))
             except DdrError as error:
                 give_up(spec, error)
         _refuse_unknown(settings.redo, runs)

@@ -264,6 +264,27 @@ def bootstrap_interval(values: ArrayLike, level: float, *, seed: int = 0) -> tup
     return float(low), float(high)
 
 
+def rank_intervals(
+    scores: NDArray[np.float64], level: float, *, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the percentile bootstrap interval of each column's rank, and how often it is first.
+
+    The rows of `scores` are drawn with replacement; rank 1 has the highest mean, and equal means,
+    to twelve digits, share the lowest rank. All are nan of fewer than two rows.
+    """
+    _check_level(level)
+    n, m = scores.shape
+    if n < 2:
+        return (np.full(m, np.nan),) * 3
+    weights = np.apply_along_axis(np.bincount, 1, _resamples(n, seed), minlength=n)
+    means = np.round(weights @ scores / n, 12)
+    ranks = np.stack([1 + (means > one[:, None]).sum(axis=1) for one in means.T], axis=1)
+    low, high = np.quantile(
+        ranks, [(1 - level) / 2, (1 + level) / 2], axis=0, method="closest_observation"
+    )
+    return low, high, np.mean(ranks == 1, axis=0)
+
+
 @lru_cache(maxsize=8)
 def _resamples(n: int, seed: int) -> NDArray[np.int64]:
     """Return the drawn positions, shared by many methods with the same number of data sets."""

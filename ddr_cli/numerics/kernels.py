@@ -8,10 +8,11 @@ L. Zelnik-Manor and P. Perona, "Self-Tuning Spectral Clustering", NIPS 2004.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
+from annotated_types import Gt
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
@@ -26,14 +27,25 @@ _ACCURATE = 1e-9  # rounding below this share of a squared scale doesn't count
 _SAME = 1e-12  # distances below this share of the data's spread are rounding: equal points
 
 
-def kernel_gamma(points: Points, gamma: Literal["scale"] | float, kernel: object) -> float:
+Gamma = (
+    Literal["scale/100", "scale/30", "scale/10", "scale/3", "scale", "3*scale", "10*scale"]
+    | Annotated[float, Gt(0)]
+)
+"""The parameter of a kernel: a number, or a multiple of what suits the size of the data."""
+
+GAMMAS: tuple[str, ...] = get_args(get_args(Gamma)[0])
+
+
+def kernel_gamma(points: Points, gamma: Gamma, kernel: object) -> float:
     """Return `gamma`, or for "scale" the reciprocal of the data's size in the kernel's unit.
 
     Variances are divided by n. Variances are those of the population. Where the size is 0, gamma is
     1.
     """
-    if gamma != "scale":
+    if not isinstance(gamma, str):
         return float(gamma)
+    factor, _, divisor = gamma.partition("scale")
+    times = float(factor.rstrip("*") or 1) / float(divisor.lstrip("/") or 1)
     mean, variance = feature_moments(points)
     if kernel == "laplacian":
         size = np.sqrt(variance).sum()
@@ -43,7 +55,7 @@ def kernel_gamma(points: Points, gamma: Literal["scale"] | float, kernel: object
         size = (variance + mean**2).sum()
     else:
         size = variance.sum()
-    return 1 / float(size) if size > 0 else 1.0
+    return times / float(size) if size > 0 else times
 
 
 def feature_moments(points: Points) -> tuple[Floats, Floats]:

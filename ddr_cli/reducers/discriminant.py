@@ -25,7 +25,7 @@ from ddr_cli.numerics.generalized_eigen import (
     regular_factor,
     well_conditioned_order,
 )
-from ddr_cli.numerics.kernels import kernel_gamma, kernel_matrix
+from ddr_cli.numerics.kernels import Gamma, kernel_gamma, kernel_matrix
 from ddr_cli.numerics.scatter import Span, data_span, symmetric
 from ddr_cli.numerics.sharing import computed_once
 from ddr_cli.numerics.threads import one_thread
@@ -89,7 +89,7 @@ class KernelDiscriminant(Discriminant):
     """Directions in the feature space of a kernel, found in the coordinates of kernel PCA."""
 
     kernel: Kernel = "rbf"
-    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
+    gamma: Gamma = "scale"
     degree: Annotated[int, Ge(1)] = 3
     coef0: float = 1.0
     n_landmarks: Annotated[int, Ge(2)] | None = None

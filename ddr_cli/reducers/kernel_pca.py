@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from annotated_types import Ge, Gt
+from annotated_types import Ge
 from numpy.typing import ArrayLike
 from sklearn import decomposition
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -19,10 +19,10 @@ from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import eigenpairs
-from ddr_cli.numerics.kernels import kernel_gamma, kernel_origin
+from ddr_cli.numerics.kernels import GAMMAS, Gamma, kernel_gamma, kernel_origin
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Floats, SklearnEmbedding
-from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_points
+from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 # These decide the numbers: scikit-learn 1.9's defaults, which may change later, and our own.
 _KERNEL_PCA: dict[str, Any] = {
@@ -118,7 +118,7 @@ class KernelPCA(SklearnEmbedding):
 
     n_components: Annotated[int, Ge(1)] = 2
     kernel: Kernel = "linear"
-    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
+    gamma: Gamma = "scale"
     degree: Annotated[int, Ge(1)] = 3
     coef0: float = 1.0
 
@@ -175,7 +175,7 @@ class KernelPCA(SklearnEmbedding):
             grids={
                 "n_components": tuple(range(1, 21)),
                 "kernel": ("linear", "rbf", "poly", "sigmoid", "cosine"),
-                "gamma": equal_ratios(1e-3, 10, 5),
+                "gamma": GAMMAS,
             },
             max_components=one_less_than_points,
         )

@@ -18,7 +18,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.generalized_eigen import null_space, unit_eigenpairs
-from ddr_cli.numerics.kernels import feature_moments, kernel_gamma, kernel_matrix
+from ddr_cli.numerics.kernels import Gamma, feature_moments, kernel_gamma, kernel_matrix
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import laplacian_form, symmetric
 from ddr_cli.reducers.partial_labels import UNLABELLED, encode_labels
@@ -162,7 +162,7 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
     alpha: Annotated[float, Ge(0)] = 0.03
     n_neighbors: Annotated[int, Ge(1)] = 10
     kernel: Kernel = "linear"
-    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
+    gamma: Gamma = "scale"
     degree: Annotated[int, Ge(1)] = 3
     coef0: float = 1.0
     weights: Literal["binary", "heat"] = "heat"

@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.kernels import local_scaling_product
+from ddr_cli.numerics.kernels import GAMMAS, local_scaling_product
 from ddr_cli.numerics.neighbor_graphs import class_members, warn_of_few
 from ddr_cli.numerics.scatter import Span, quick_span, symmetric_product
 from ddr_cli.numerics.sharing import computed_once
@@ -21,7 +21,7 @@ from ddr_cli.reducers.discriminant import (
     unit_within,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
+from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
 @dataclass(eq=False, repr=False)
@@ -240,7 +240,7 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
-                "gamma": equal_ratios(1e-4, 10, 6),
+                "gamma": GAMMAS,
                 "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
                 "n_neighbors": (3, 5, 7, 10, 15),
             },

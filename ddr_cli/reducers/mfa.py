@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.kernels import GAMMAS
 from ddr_cli.numerics.neighbor_graphs import (
     marginal_pairs,
     symmetrized,
@@ -22,7 +23,7 @@ from ddr_cli.reducers.discriminant import (
     unit_within,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
+from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
 @dataclass(eq=False, repr=False)
@@ -204,7 +205,7 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
-                "gamma": equal_ratios(1e-4, 10, 6),
+                "gamma": GAMMAS,
                 "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
                 "n_neighbors_between": (5, 10, 20, 40, 80, 160),
             },

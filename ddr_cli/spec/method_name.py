@@ -13,14 +13,16 @@ def method_name(label: str) -> str:
 
     Examples
     --------
-    >>> method_name("ccdr"), method_name("ccdr (heat)"), method_name("my way")
-    ('CCDR', 'CCDR (heat)', 'my way')
+    >>> method_name("ccdr"), method_name("kernel_ccdr (heat)"), method_name("my way")
+    ('CCDR', 'kernel CCDR (heat)', 'my way')
     """
     name, gap, rest = label.replace("(n_components=", "(dim = ").partition(" (")
     labels = _labels()
     # Of a name's words, those that are an acronym's.
     words = [word.upper() if labels.get(word) == word.upper() else word for word in name.split("_")]
-    return labels.get(name, " ".join(words)) + gap + rest.replace("_", " ")
+    head, _, tail = name.partition("_")
+    spelled = f"{head} {labels[tail]}" if tail in labels else " ".join(words)
+    return labels.get(name, spelled) + gap + rest.replace("_", " ")
 
 
 @cache

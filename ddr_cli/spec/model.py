@@ -130,7 +130,7 @@ class TuneSpec(StrictFrozen):
 
     At most `budget` settings of each method (a reducer with a classifier) are compared, that of the
     spec first. A larger grid is thinned: ``grid`` keeps evenly spaced values of every axis,
-    ``random`` draws settings.
+    ``sobol`` takes those of a low-discrepancy sequence, which the seed shifts.
     """
 
     folds: Annotated[int, Ge(2), Le(1000)] = 3
@@ -139,8 +139,8 @@ class TuneSpec(StrictFrozen):
     """Number of divisions of the training set into these folds."""
     budget: Annotated[int, Ge(1), Le(10_000)] = 16
     """Largest number of settings per method, including that of the spec."""
-    search: Literal["grid", "random"] = "grid"
-    """How a larger grid is thinned: evenly, or drawn by the seed."""
+    search: Literal["grid", "sobol"] = "grid"
+    """How a larger grid is thinned: evenly, or by Sobol's sequence."""
     metric: Text | None = None
     """The metric that selects the setting. Default: the first metric that scores classifiers."""
 

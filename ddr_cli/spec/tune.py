@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -16,6 +16,8 @@ from ddr_cli.spec.estimators import in_form
 from ddr_cli.spec.feasible import WIDTH, Limits
 from ddr_cli.spec.model import Spec, TuneSpec
 from ddr_cli.spec.sweeps import Setting
+
+_LOG_MOST_DRAWN = 10
 
 Point = tuple[int | None, ...]
 """The position of a setting on each axis; None is the item's own value, which may not be on it."""
@@ -72,16 +74,19 @@ class _Search:
         found: dict[tuple[str, str], Pair] = {}
         # The default setting counts towards the budget, on the grid or not.
         for budget in (tune.budget, tune.budget - 1):
-            if prod(sizes) <= budget or tune.search == "grid":
-                points = thinned(sizes, budget) if budget else []
-            else:
-                points = drawn(sizes, budget, self._spec.split.seed)
+            points: Iterable[Point] = ()
+            if budget and (prod(sizes) <= budget or tune.search == "grid"):
+                points = thinned(sizes, budget)
+            elif budget:
+                points = drawn(sizes, self._spec.split.seed)
             found = {(reducer.text, evaluator.text): default}
             for point in points:
                 first = self._at(item, reducer, own, point[: len(own)])
                 second = self._at(scorer, evaluator, other, point[len(own) :])
                 if first is not None and second is not None:
                     found.setdefault((first.text, second.text), (first, second))
+                if tune.search == "sobol" and len(found) == tune.budget:
+                    break
             if len(found) <= tune.budget:
                 break
         return Tuning(tuple(found.values()), tune.folds, tune.repeats, str(tune.metric))
@@ -149,11 +154,16 @@ def _spread(size: int, kept: int) -> list[int | None]:
     return [int((part + 0.5) * size / kept) for part in range(kept)]
 
 
-def drawn(sizes: Sequence[int], count: int, seed: int) -> list[Point]:
-    """Return `count` different points of a larger grid, drawn with the seed, in grid order."""
+def drawn(sizes: Sequence[int], seed: int) -> Iterator[Point]:
+    """Yield points of a grid by Sobol's sequence, which covers it evenly at any length.
+
+    The seed shifts the sequence (R. Cranley, T. N. L. Patterson, 1976).
+    """
+    # An import that only this search needs.
+    from scipy.stats.qmc import Sobol
+
     # NumPy promises that a bit generator's raw stream never changes.
-    generator, total = np.random.PCG64(seed), prod(sizes)
-    numbers: set[int] = set()
-    while len(numbers) < min(count, total):
-        numbers.add(int(generator.random_raw()) % total)
-    return [tuple(int(i) for i in np.unravel_index(n, sizes)) for n in sorted(numbers)]
+    shift = np.random.PCG64(seed).random_raw(len(sizes)) / 2.0**64
+    places = (Sobol(len(sizes), scramble=False).random_base2(_LOG_MOST_DRAWN) + shift) % 1
+    for row in (places * sizes).astype(int).tolist():
+        yield tuple(row)

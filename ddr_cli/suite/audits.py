@@ -44,7 +44,8 @@ def audit_parts(
             key = item.label, part.dataset
             now = item.traits().version, REDUCERS.get(item.name).source
             if key not in known or (known[key].version, known[key].source) != now:
-                alone = part.spec.model_copy(update={"reducers": (item,), "tune": None})
+                default = item.model_copy(update={"grids": {}})
+                alone = part.spec.model_copy(update={"reducers": (default,), "tune": None})
                 options = part.plan.data.options
                 load = partial(load_dataset, part.spec.card, options=options, sources=sources)
                 try:

@@ -15,15 +15,32 @@ from ddr_cli.comparison.against_controls import AGREEMENTS
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.rows.journal import OK
+from ddr_cli.evaluation.metrics import measured
+from ddr_cli.reducers.registry import year
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
-from ddr_cli.spec.feasible import NOTHING
 from ddr_cli.spec.model import Spec
 from ddr_cli.suite.audits import read_audits
+from ddr_cli.suite.choices import choices, entry
 from ddr_cli.suite.definition import INDUCTIVE, Suite
+from ddr_cli.suite.edges import edges
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
 from ddr_cli.suite.remaining import SuitePart
-from ddr_cli.suite.rows import failures, shared_classifiers, suite_rows
+from ddr_cli.suite.rows import (
+    failures,
+    seconds_of,
+    selected,
+    shared_classifiers,
+    suite_rows,
+    with_selected_classifier,
+)
+
+CLASSIFIERS = "classifiers"
+"""The track of classifiers on all features."""
+
+KNN = "knn"
+TUNED_K = "no reduction, k-NN with tuned k"
+BEST = "no reduction, best of four classifiers"
 
 Key = tuple[str, str, str, bool, str]
 """Track, classifier, metric, whether the methods are tuned, and the group of data sets or none."""
@@ -38,6 +55,8 @@ class Benchmark:
     specs: dict[str, Spec]
     """By data set, of the inductive track."""
     audits: tuple[Audit, ...] = ()
+    edges: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+    """How often tuning selects the edge of a grid, as returned by `edges`."""
     _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -64,8 +83,15 @@ class Benchmark:
     def _keys(self) -> list[Key]:
         found = []
         for track, how in self.suite.tracks.items():
-            # Tracks with few labels, permuted labels or several n_components have no leaderboard.
-            if how.labels or how.dimensions or SHUFFLED_LABELS in how.controls:
+            # These tracks compare something else than one leaderboard can show.
+            if (
+                how.labels
+                or how.dimensions
+                or how.sizes
+                or how.measures
+                or SHUFFLED_LABELS in how.controls
+                or len(self.suite.methods_of(track)) < 2
+            ):
                 continue
             own = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
             for tuned in (True, False):
@@ -102,6 +128,13 @@ class Benchmark:
         return list(dict.fromkeys([*self.suite.methods, *self.rows["method"]]))
 
     @cached_property
+    def years(self) -> dict[str, int]:
+        """The years in which the methods were published, if known."""
+        items = {item.label: item for spec in self.specs.values() for item in spec.reducers}
+        found = {name: year(items[name].factory) for name in self.methods if name in items}
+        return {name: each for name, each in found.items() if each is not None}
+
+    @cached_property
     def users(self) -> set[str]:
         """The methods that use labels, including those that can't be loaded."""
         items = {item.label: item for spec in self.specs.values() for item in spec.reducers}
@@ -126,16 +159,43 @@ class Benchmark:
 
     @cached_property
     def ceiling(self) -> pd.Series[Any]:
-        """The mean error of the strong classifier on all features, by data set."""
-        board = self.board()
-        rows = self.rows[(self.rows["track"] == INDUCTIVE) & (self.rows["method"] == NOTHING)]
-        rows = rows[
-            ~rows["classifier"].isin(shared_classifiers(self.rows)) & (rows["labels"] == ALL)
-        ]
-        if board is None or FULL_FEATURES not in self.suite.tracks[INDUCTIVE].controls:
+        """The mean of the first metric of the best classifier on all features, by data set.
+
+        It is the strong classifier, or the one that the inner folds select in the track of
+        classifiers.
+        """
+        rows = self.rows[(self.rows["track"] == CLASSIFIERS) & self.rows["tuned"]]
+        rows = rows[rows["classifier"] != KNN]
+        if rows.empty:
+            rows = self.rows[self.rows["control"] == FULL_FEATURES]
+        if rows.empty:
             return pd.Series(dtype=float)
-        means = rows.groupby("dataset")[board.metric].mean()
-        return means[[name for name in board.means.index if name in means.index]]
+        rows = selected(rows, ["dataset", "split", "split_hash"])
+        means = rows.groupby("dataset")[self.suite.metrics[0]].mean()
+        return means[[name for name in self.specs if name in means.index]]
+
+    @cached_property
+    def choices(self) -> pd.DataFrame:
+        """What a user may do instead of using one method of the first leaderboard."""
+        board = self.board()
+        return pd.DataFrame() if board is None else self.choices_of(board)
+
+    def choices_of(self, board: Leaderboard) -> pd.DataFrame:
+        """Return what a user may do instead of using one method, with a leaderboard's columns.
+
+        That is to choose a method, or one of a family, on the inner folds, or not to reduce. It is
+        empty for a leaderboard of untuned methods.
+        """
+        found = choices(self.rows, board, self.suite.families)
+        if found.empty or board.metric != self.suite.metrics[0]:
+            return found
+        rows = self.rows[(self.rows["track"] == CLASSIFIERS) & self.rows["tuned"]]
+        tuned_k = rows[rows["classifier"] == KNN].groupby("dataset")[board.metric].mean()
+        for name, means in ((TUNED_K, tuned_k), (BEST, self.ceiling)):
+            means = means.reindex(board.means.index)
+            if means.notna().all():
+                found = pd.concat([found, pd.DataFrame([entry(name, means, board)])])
+        return found.reset_index(drop=True)
 
     @cached_property
     def widths(self) -> pd.DataFrame:
@@ -182,16 +242,52 @@ class Benchmark:
         return by[self.suite.metrics[0]].mean().unstack(LABELS).sort_index(axis="columns")
 
     @cached_property
+    def by_size(self) -> pd.DataFrame:
+        """The metric, CPU seconds and fraction of failed splits by method, data set and size.
+
+        Only splits that all methods of the track have at this size count.
+        """
+        track = next((name for name, each in self.suite.tracks.items() if each.sizes), "")
+        rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
+        if rows.empty:
+            return pd.DataFrame()
+        keys = ["dataset", "train", "split", "split_hash"]
+        met = rows.groupby(keys)["method"].transform("nunique")
+        rows = rows[met == rows["method"].nunique()]
+        rows = rows.assign(
+            seconds=seconds_of(rows),
+            failed=(rows["status"] != OK).astype(float),
+            train=rows["train"].astype(int),
+        )
+        columns = [self.suite.metrics[0], "seconds", "failed"]
+        return rows.groupby(["method", "dataset", "train"], sort=False)[columns].mean()
+
+    @cached_property
+    def faithfulness(self) -> pd.DataFrame:
+        """The mean over data sets of the metric and of each measure, by method.
+
+        Only data sets on which all methods have all of them count.
+        """
+        name = next((name for name, each in self.suite.tracks.items() if each.measures), "")
+        rows = self.rows[(self.rows["track"] == name) & (self.rows["control"] == "")]
+        if rows.empty:
+            return pd.DataFrame()
+        columns = [self.suite.metrics[0], *_measures(rows)]
+        cells = rows.groupby(["method", "dataset"], sort=False)[columns].mean()
+        whole = cells.notna().all(axis=1).groupby(level="dataset").transform("all")
+        return cells[whole].groupby(level="method", sort=False).mean()
+
+    @cached_property
     def by_dimension(self) -> pd.DataFrame:
         """The mean by method, data set and n_components.
 
         A method that has fewer dimensions, or fails at this number of them, counts with its largest
         number that succeeded, so that a mean over data sets always covers the same data sets.
         """
-        asked = [n for each in self.suite.tracks.values() for n in each.dimensions]
         values, ended = self._by_width
         if values.empty:
             return values
+        asked = self.suite.tracks[self._dimension_track].dimensions
         widths = sorted({*values.columns, *asked})
         values = values.reindex(columns=widths)
         reached = values.where(ended.reindex(columns=widths, fill_value=False)).ffill(axis=1)
@@ -205,6 +301,12 @@ class Benchmark:
         whole: pd.DataFrame = ended.groupby(level=["method", "dataset"], sort=False).all()
         return whole
 
+    @property
+    def _dimension_track(self) -> str:
+        # A track of measures has a number of dimensions, too.
+        tracks = self.suite.tracks.items()
+        return next((name for name, each in tracks if each.dimensions and not each.measures), "")
+
     @cached_property
     def _by_width(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The metric by method, split and n_components, and whether the trial succeeded.
@@ -212,8 +314,8 @@ class Benchmark:
         A method without n_components is at 0. Only data sets that all methods have count, and of
         these only complete splits.
         """
-        track = next((name for name, each in self.suite.tracks.items() if each.dimensions), "")
-        rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
+        rows = self.rows[self.rows["track"] == self._dimension_track]
+        rows = rows[rows["control"] == ""]
         rows = _of_first_classifier(rows)
         if rows.empty:
             return pd.DataFrame(), pd.DataFrame()
@@ -273,6 +375,11 @@ class Benchmark:
         return rows[rows["dataset"].isin(board.means.index)]
 
 
+def _measures(rows: pd.DataFrame) -> list[str]:
+    """Return the columns of the measures of rows."""
+    return [name for name in map(str, rows) if name in measured() and rows[name].notna().any()]
+
+
 def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
 
@@ -281,4 +388,5 @@ def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
     """Return the results of a suite's parts; an InputError if they have no rows."""
     specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
     audits = [audit for folder in {p.folder.parent for p in parts} for audit in read_audits(folder)]
-    return Benchmark(suite, suite_rows(parts), specs, tuple(audits))
+    rows = with_selected_classifier(suite_rows(parts))
+    return Benchmark(suite, rows, specs, tuple(audits), edges(parts))

@@ -32,7 +32,7 @@ from ddr_cli.spec.estimators import Mode, complete, load_factory, missing_of, tr
 from ddr_cli.spec.feasible import WIDTH, Limits, limits_of
 from ddr_cli.spec.load import find_yaml, make_spec
 from ddr_cli.spec.model import Control, Spec, SuiteRef, TuneSpec
-from ddr_cli.spec.sweeps import is_grid
+from ddr_cli.spec.sweeps import TRAIN, is_grid
 
 Settings = dict[str, JsonValue]
 
@@ -71,6 +71,12 @@ class Track(StrictFrozen):
     """Labelled training samples per class."""
     dimensions: list[Annotated[int, Ge(1)]] = Field(default_factory=list)
     """Run each method, untuned, at these n_components, up to its maximum."""
+    sizes: list[Annotated[int, Ge(1)]] = Field(default_factory=list)
+    """Run each method, untuned, with these numbers of training samples, up to what there is."""
+    measures: list[JsonValue] = Field(default_factory=list)
+    """Measures of the embedding, as in a spec."""
+    timeout: Annotated[float, Gt(0)] | None = None
+    """Seconds that a trial may take; those of the suite, if not given."""
     controls: list[Control] = Field(default_factory=list)
     """Controls that the methods are compared with."""
     classifiers: list[JsonValue] | None = None
@@ -79,10 +85,11 @@ class Track(StrictFrozen):
     """Those of the suite, if not given."""
 
     @model_validator(mode="after")
-    def _is_tuned_or_at_each_width(self) -> Self:
-        if self.tune is not None and self.dimensions:
-            message = "a track with tune selects n_components itself: remove one of the two."
-            refuse([problem_at(("dimensions",), message, key=True)])
+    def _is_tuned_or_untuned(self) -> Self:
+        for key in ("dimensions", "sizes"):
+            if self.tune is not None and getattr(self, key):
+                message = f"a track with {key} runs methods untuned: remove {key}, or remove tune."
+                refuse([problem_at((key,), message, key=True)])
         return self
 
 
@@ -136,6 +143,8 @@ class Suite(StrictFrozen):
     """By name, or the path of a card."""
     groups: dict[str, list[Text]] = Field(default_factory=dict)
     """Names for several data sets."""
+    families: dict[str, list[Text]] = Field(default_factory=dict)
+    """Names for several methods, among which the inner folds choose."""
     tracks: Annotated[dict[str, Track], MinLen(1)]
     """By name; one of them is inductive."""
     errata: list[Erratum] = Field(default_factory=list)
@@ -178,6 +187,8 @@ class Suite(StrictFrozen):
         places = [(("groups", name), found) for name, found in self.groups.items()]
         for place, names in places:
             problems += _unknown(place, names, self.datasets, "data set")
+        for name, members in self.families.items():
+            problems += _unknown(("families", name), members, self.methods, "method")
         for name, track in self.tracks.items():
             problems += _unknown(("tracks", name, "methods"), track.methods, self.methods, "method")
             known = [*self.datasets, *self.groups]
@@ -274,6 +285,10 @@ class Suite(StrictFrozen):
             "classifiers": how.classifiers or self.classifiers,
             "path": self.path,
         }
+        if how.measures:
+            parts["measures"] = how.measures
+        if how.sizes:
+            parts["sweep"] = {TRAIN: self._sizes(how, dataset)}
         # The largest n_components depends on the split and the steps.
         limits = limits_of(make_spec(reducers=["none"], controls=[], **parts))
         width = own.n_components or max((limits.n_classes or 0) - 1, 2)
@@ -298,6 +313,15 @@ class Suite(StrictFrozen):
         ref = SuiteRef(name=self.name, version=self.version, track=track)
         return spec.model_copy(update={"reducers": tuple(reducers), "suite": ref})
 
+    def _sizes(self, track: Track, dataset: str) -> list[int]:
+        """Return the training sizes that leave a data set its test samples."""
+        own = self.datasets[dataset]
+        card = load_card(dataset, base=self.path.parent if self.path else None)
+        test: Any = own.split.get("test", 1)
+        options: Any = own.options
+        samples = card.expected(card.choose(options)).samples or sys.maxsize
+        return [size for size in track.sizes if size + test <= samples]
+
     def _item(
         self, label: str, track: Track, limits: Limits, width: int
     ) -> tuple[Settings, int | None]:
@@ -308,28 +332,26 @@ class Suite(StrictFrozen):
         grids = {key for key, value in given.items() if is_grid(value)}
         kept = {key: value for key, value in given.items() if track.tune or key not in grids}
         item: Settings = {**kept, "name": name, "label": label, "mode": track.mode}
+        traits = traits_of("reducers", factory, {})
+        if track.tune and (track.tune.search == "sobol" or (is_code(name) and not grids)):
+            # The n_components are the suite's, except for a method of the user's own.
+            item |= {
+                key: {"grid": list(values)}
+                for key, values in traits.grids.items()
+                if key not in given and (key != WIDTH or is_code(name))
+            }
         if WIDTH not in parameter_model(factory).model_fields or WIDTH in given.keys() - grids:
             return item, None
-        traits = traits_of("reducers", factory, {})
         most = limits.most(traits, track.mode) or sys.maxsize
         default = min(width, most)
         if track.tune is None:
             asked: Any = {"grid": sorted({min(n, most) for n in track.dimensions})}
             return {**item, WIDTH: asked if track.dimensions else default}, None
-        # A method of the user's own is tuned over the grids that it declares.
-        own = traits.grids if is_code(name) and not grids else {}
-        item |= {key: {"grid": list(values)} for key, values in own.items()}
-        if own and WIDTH not in own:
+        if traits.grids and WIDTH not in traits.grids and is_code(name):
             return {**item, WIDTH: default}, None
-        return {
-            **item,
-            WIDTH: _up_to(most, item.get(WIDTH, {"grid": self.widths}), default),
-        }, default
-
-
-def _up_to(most: int, stated: Any, default: int) -> Settings:
-    """Return a grid without the values above `most`, with the default."""
-    return {"grid": sorted({*(each for each in stated["grid"] if each <= most), default})}
+        stated: Any = item.get(WIDTH, {"grid": self.widths})
+        widths = sorted({default, *(each for each in stated["grid"] if each <= most)})
+        return {**item, WIDTH: {"grid": widths}}, default
 
 
 def load_suite(path_or_name: str | Path) -> Suite:

@@ -1,18 +1,28 @@
-"""A suite's figures: scores, score against time, tuned against default, permuted labels."""
+"""A suite's figures of one value, or a few, per method."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from matplotlib.transforms import Bbox
+from scipy import stats
 
-from ddr_cli.comparison.names import method_name
+from ddr_cli.comparison.names import (
+    is_rate,
+    lower_is_better,
+    method_name,
+    metric_axis,
+    metric_name,
+)
 from ddr_cli.figures.style import (
     LARGEST,
     NEUTRAL,
+    ON_CELL,
     OTHERS,
     house_style,
     legend_below,
@@ -22,7 +32,10 @@ from ddr_cli.figures.style import (
     new_figure,
     set_title,
 )
-from ddr_cli.suite.leaderboard import Leaderboard
+from ddr_cli.suite.benchmark import Benchmark
+from ddr_cli.suite.definition import INDUCTIVE
+from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
+from ddr_cli.suite.orders import LEAVING_OUT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +44,7 @@ if TYPE_CHECKING:
 # In points: the gap between a marker and its name, a letter, and a step up or down for a name.
 _GAP, _LETTER, _LINE = 5, 4.5, 4.0
 _BAND = "#fff3d1"
+_FIRST_YEAR = 1990
 _HEIGHTS = (0, 1, -1, 2, -2, 3, -3, 4, -4)
 
 
@@ -53,8 +67,8 @@ def draw_scores(board: Leaderboard) -> Figure:
             if filled:
                 axes.axhspan(line - 0.5, line + 0.5, color=_BAND, linewidth=0, zorder=0)
         names = [
-            f"{place}  {method_name(str(name))}"
-            for place, name in zip(table["place"], table["method"], strict=True)
+            f"{method_name(row['method'])}   {row['place']} ({ranks_text(row) or '–'})"
+            for row in table.to_dict("records")
         ]
         axes.set_yticks(list(lines), names)
         axes.set_ylim(len(table) - 0.4, -0.6)
@@ -63,7 +77,10 @@ def draw_scores(board: Leaderboard) -> Figure:
         how, best = "tuned" if board.tuned else "at their defaults", method_name(board.best)
         title = f"{len(table)} methods, {how}, on {len(board.means)} data sets"
         words = f"{int(level.sum()) - 1} cannot be distinguished from {best}, which ranks first"
-        set_title(figure, title, words, "Mean score over data sets with its interval.")
+        description = (
+            "Mean score over data sets with its interval; ranks with their 95 % intervals."
+        )
+        set_title(figure, title, words, description)
         same = legend_entry(f"cannot be distinguished from {best}", marker="o", color=NEUTRAL)
         other = legend_entry("worse", marker="o", color=NEUTRAL, markerfacecolor="white")
         interval = legend_entry("95 % interval over data sets", color=OTHERS, linestyle="-")
@@ -77,14 +94,12 @@ def draw_time(board: Leaderboard) -> Figure:
     A line joins the methods that no other method beats in both.
     """
     table = board.table.sort_values("seconds")
+    how = "tuned" if board.tuned else "at their defaults"
+    front = table[table["score"] >= table["score"].cummax()]
     with house_style():
         figure = new_figure(9.2, 6.4)
         axes = figure.subplots()
-        front = table[table["score"] >= table["score"].cummax()]
         axes.step(front["seconds"], front["score"], where="post", color=OTHERS, linewidth=1.2)
-        styles = looks_of(list(table["method"]))
-        for (_, row), style in zip(table.iterrows(), styles, strict=True):
-            axes.plot([row["seconds"]], [row["score"]], marker=style.marker, color=style.colour)
         axes.set_xscale("log")
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -92,7 +107,6 @@ def draw_time(board: Leaderboard) -> Figure:
         axes.set_xlim(right=3 * float(table["seconds"].max()))
         axes.set_xlabel("CPU seconds of a fit, with its tuning")
         axes.set_ylabel("score")
-        how = "tuned" if board.tuned else "at their defaults"
         set_title(
             figure,
             f"Score against time: {len(table)} methods, {how}, {len(board.means)} data sets",
@@ -100,9 +114,132 @@ def draw_time(board: Leaderboard) -> Figure:
             "Mean score over data sets against mean CPU seconds of a fit, a marker per method. The "
             "line: no method is faster and scores higher.",
         )
-        figure.draw_without_rendering()
-        names = [method_name(name) for name in table["method"]]
-        _name_markers(axes, list(zip(table["seconds"], table["score"], names, strict=True)))
+        _draw_markers(axes, table["method"], table["seconds"], table["score"])
+    return figure
+
+
+def draw_faithfulness(bench: Benchmark) -> Figure:
+    """Draw each method's error against the trustworthiness of its embedding in two dimensions."""
+    metric = bench.suite.metrics[0]
+    # No reduction keeps all features.
+    table = bench.faithfulness.drop(index=bench.suite.baseline_of(INDUCTIVE), errors="ignore")
+    errors = (100 if is_rate(metric) else 1) * table[metric]
+    first = errors.idxmin() if lower_is_better(metric) else errors.idxmax()
+    most = table["trustworthiness"].idxmax()
+    with house_style():
+        figure = new_figure(9.2, 6.4)
+        axes = figure.subplots()
+        axes.margins(x=0.15)
+        axes.set_xlabel("trustworthiness of held-out samples")
+        axes.set_ylabel(metric_axis(metric))
+        set_title(
+            figure,
+            f"{metric_name(metric).capitalize()} against trustworthiness in two dimensions",
+            f"Most accurate: {method_name(str(first))}; most trustworthy: {method_name(str(most))}",
+            "Means over data sets, a marker per method at its defaults.",
+        )
+        hollow = set(table.index) - bench.users
+        legend_below(
+            figure,
+            [
+                legend_entry("uses the labels", marker="o", color=NEUTRAL),
+                legend_entry("does not", marker="o", color=NEUTRAL, markerfacecolor="white"),
+            ],
+        )
+        _draw_markers(axes, table.index, table["trustworthiness"], errors, hollow=hollow)
+    return figure
+
+
+def draw_years(board: Leaderboard, years: Mapping[str, int]) -> Figure:
+    """Draw each method's score against the year in which it was published.
+
+    Methods from before 1990 are at the left edge.
+    """
+    table = board.table[board.table["method"].isin(years)]
+    year = table["method"].map(years)
+    rank = stats.spearmanr(year, table["score"]).statistic
+    how = "tuned" if board.tuned else "at their defaults"
+    words = {
+        name: f"{method_name(name)} ({years[name]})"
+        for name in table["method"]
+        if years[name] < _FIRST_YEAR
+    }
+    with house_style():
+        figure = new_figure(9.2, 6.4)
+        axes = figure.subplots()
+        axes.axhline(float(board.row(board.baseline)["score"]), **LARGEST)
+        axes.set_xlim(_FIRST_YEAR - 3, max(int(year.max()), _FIRST_YEAR) + 6)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel(f"year of publication; methods from before {_FIRST_YEAR} at the left edge")
+        axes.set_ylabel("score")
+        set_title(
+            figure,
+            f"Score against year: {len(table)} methods, {how}, {len(board.means)} data sets",
+            f"Spearman's rank correlation of year and score: {rank:.2f}",
+            "Mean score over data sets against the year of the first paper, a marker per method.",
+        )
+        legend_below(figure, [legend_entry(method_name(board.baseline), **LARGEST)])
+        shown = year.clip(lower=_FIRST_YEAR - 2)
+        _draw_markers(axes, table["method"], shown, table["score"], words=words)
+    return figure
+
+
+def _draw_markers(
+    axes: Axes,
+    names: Iterable[str],
+    x: Any,
+    y: Any,
+    *,
+    hollow: Collection[str] = (),
+    words: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Draw a named marker per method; titles, legend and limits must be final."""
+    names = list(names)
+    for name, style, left, low in zip(names, looks_of(names), x, y, strict=True):
+        face = "white" if name in hollow else style.colour
+        axes.plot([left], [low], marker=style.marker, color=style.colour, markerfacecolor=face)
+    figure: Any = axes.get_figure(root=True)
+    figure.draw_without_rendering()
+    shown = [words.get(name, method_name(name)) for name in names]
+    _name_markers(axes, list(zip(x, y, shown, strict=True)))
+
+
+def draw_order(table: pd.DataFrame) -> Figure:
+    """Draw a row per method and a column per criterion: its rank, as returned by `orders`."""
+    texts = table.astype(int).astype(str)
+    ranks = table.astype(float)
+    ends = [(LEAVING_OUT, "best"), (LEAVING_OUT, "worst")]
+    whole = ("", LEAVING_OUT)
+    texts.insert(3, whole, texts[ends[0]] + "–" + texts[ends[1]])
+    ranks.insert(3, whole, ranks[ends].mean(axis=1))
+    texts, ranks = texts.drop(columns=ends), ranks.drop(columns=ends)
+    spread = ranks.drop(columns=[whole]).max(axis=1) - ranks.drop(columns=[whole]).min(axis=1)
+    with house_style():
+        figure = new_figure(2.2 + 0.52 * ranks.shape[1], 2.0 + 0.2 * len(ranks))
+        axes = figure.subplots()
+        # A dark page keeps these colours, as it keeps that of the text.
+        colours = LinearSegmentedColormap.from_list("ranks", ["#7fb0e0", "#cfe0f2"])
+        places = [list(range(n)) for n in ranks.shape[::-1]]
+        norm = Normalize(1, len(ranks))
+        axes.pcolormesh(*places, ranks, cmap=colours, norm=norm, shading="nearest")
+        axes.invert_yaxis()
+        for i, row in enumerate(texts.to_numpy()):
+            for j, text in enumerate(row):
+                axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=ON_CELL)
+        axes.xaxis.tick_top()
+        heads = [" ".join(pair).strip() for pair in ranks.columns]
+        axes.set_xticks(range(len(heads)), heads, rotation=40, ha="left", rotation_mode="anchor")
+        axes.set_yticks(range(len(ranks)), [method_name(str(name)) for name in ranks.index])
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+        set_title(
+            figure,
+            "What the order depends on",
+            f"The highest and the lowest rank of a method differ by {spread.median():.0f} at the "
+            "median over methods",
+            "The rank of each method by each criterion; by the mean score unless stated otherwise.",
+        )
     return figure
 
 

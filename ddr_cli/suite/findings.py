@@ -5,7 +5,6 @@ The findings themselves are in findings.yaml; each names its test here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -27,9 +26,17 @@ from ddr_cli.comparison.names import (
     p_text,
 )
 from ddr_cli.suite.benchmark import Benchmark
-from ddr_cli.suite.leaderboard import ALPHA, Leaderboard
+from ddr_cli.suite.choices import ALL_METHODS
+from ddr_cli.suite.leaderboard import ALPHA, Leaderboard, rank_text
 
-MOST_TRAINING = 1000
+CHOSEN = (
+    "We chose the sentences and their tests on 2026-11-24, before version 2 of the suite lite had "
+    "rows; the rows of version 1 were known."
+)
+
+LARGE = 3000
+"""Training samples from which a training set is large."""
+
 CHANCE = 0.05
 """How far the accuracy on permuted labels may be above the majority-class baseline."""
 
@@ -52,7 +59,6 @@ class Finding:
     sentence: str
     otherwise: str
     asked: str
-    fixed: str
 
     def told(self, bench: Benchmark) -> Told:
         """Return the result of the test on a suite's rows."""
@@ -177,10 +183,10 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
     best = method_name(board.best)
     if not first:
         return Told(False, f"{told} of {len(others)} methods differ from {best} {test}.")
-    last = others.iloc[first - 1]
+    last = board.row(str(others["method"].iloc[first - 1]))
     return Told(
         True,
-        f"The methods down to {method_name(last['method'])} at rank {last['place']} do not differ "
+        f"The methods down to {method_name(last['method'])} at {rank_text(last)} do not differ "
         f"significantly from {best} {test}; {told} of {len(others)} methods do.",
     )
 
@@ -206,24 +212,106 @@ def _other_classifier(bench: Benchmark, board: Leaderboard) -> Told:
     places = [each.table.set_index("method")["place"].astype(float) for each in (board, other)]
     names = [name for name in places[0].index if name in places[1].index]
     rank: Any = stats.spearmanr(places[0][names], places[1][names])
-    first, there = method_name(board.best), int(places[1].get(board.best, math.nan))
+    there = rank_text(other.row(board.best)) if board.best in names else "no rank"
+    first, ranks = method_name(board.best), [rank_text(b.row(b.best)) for b in (board, other)]
     return Told(
         board.best != other.best,
-        f"Rank 1 with {method_name(board.classifier)}: {first}; with "
-        f"{method_name(other.classifier)}: {method_name(other.best)}, where {first} has rank "
+        f"With {method_name(board.classifier)} {first} has {ranks[0]}; with "
+        f"{method_name(other.classifier)} {method_name(other.best)} has {ranks[1]} and {first} "
         f"{there}. Spearman's correlation of the ranks: {float(rank.statistic):.2f}.",
     )
 
 
-def _small_training(bench: Benchmark, board: Leaderboard) -> Told:
-    sizes = {name: bench.n_train[name] for name in board.means.index if name in bench.n_train}
-    if not sizes:
+def _choosing(bench: Benchmark, board: Leaderboard) -> Told:
+    rows = bench.choices
+    if rows.empty or ALL_METHODS not in set(rows["method"]):
         return _NO_ROWS
-    least, most = min(sizes.values()), max(sizes.values())
+    row: Any = rows.set_index("method").loc[ALL_METHODS].to_dict()
+    gain = row["best_difference"] * (-1 if lower_is_better(board.metric) else 1)
+    counts = " / ".join(f"{row[f'best_{each}']:g}" for each in ("wins", "equal", "losses"))
     return Told(
-        most <= MOST_TRAINING,
-        f"{least:,} to {most:,} training samples; the median over {len(sizes)} data sets is "
-        f"{np.median(list(sizes.values())):,.0f}.",
+        _sign(row["best_p"], gain),
+        f"The best of {row['methods']:g} methods by inner score against {method_name(board.best)}: "
+        f"score {row['score']:.3f} against {float(board.row(board.best)['score']):.3f}, wins / "
+        f"equal / losses {counts}, median difference in {metric_name(board.metric)}: "
+        f"{difference_text(float(row['best_difference']), board.metric)} (Wilcoxon's p "
+        f"{p_text(float(row['best_p'])) or 'not defined'}).",
+    )
+
+
+def _kernel_forms(_: Benchmark, board: Leaderboard) -> Told:
+    pairs = [(name, f"kernel_{name}") for name in board.means if f"kernel_{name}" in board.means]
+    if not pairs:
+        return _NO_ROWS
+    linear, kernel = (board.means[list(names)].mean(axis=1) for names in zip(*pairs, strict=True))
+    text, p, median = _compared(board, kernel, linear)
+    names = ", ".join(method_name(str(linear)) for linear, _ in pairs)
+    return Told(
+        _sign(p, median),
+        f"Mean of the kernel forms of {names}, against that of the linear forms: {text}.",
+    )
+
+
+def _whitening(_: Benchmark, board: Leaderboard) -> Told:
+    if not {"pca", "whitened_pca"} <= set(board.means):
+        return _NO_ROWS
+    text, p, median = _compared(board, board.means["whitened_pca"], board.means["pca"])
+    return Told(_sign(p, median), f"Whitened PCA against PCA: {text}.")
+
+
+def _transductive(bench: Benchmark, board: Leaderboard) -> Told:
+    seeing = [
+        other
+        for key, other in bench.boards.items()
+        if bench.suite.tracks[key[0]].mode == "transductive"
+        and (key[1], key[2], key[3], key[4]) == (board.classifier, board.metric, board.tuned, "")
+    ]
+    if not seeing:
+        return _NO_ROWS
+    names = [name for name in seeing[0].means if name in board.means]
+    means = (each.means[names].mean(axis=1) for each in (seeing[0], board))
+    text, p, median = _compared(board, *means)
+    words = f"Mean of {len(names)} methods with the test samples, against that without them: "
+    return Told(_sign(p, median), words + text + ".")
+
+
+def _no_gain_on_many(bench: Benchmark, board: Leaderboard) -> Told:
+    table = bench.by_size
+    if table.empty:
+        return _NO_ROWS
+    # At each size, means over the data sets that have it.
+    means = table[bench.suite.metrics[0]].unstack("method").groupby(level="train").mean()
+    if board.baseline not in means or not (means.index >= LARGE).any():
+        return _NO_ROWS
+    gain = means.apply(lambda column: gains(column, means[board.baseline], bench.suite.metrics[0]))
+    gain = gain.drop(columns=board.baseline)
+    ahead = (gain > EQUIVALENCE).sum(axis=1)
+    largest = int(means.index.max())
+    first = str(gain.loc[largest].idxmax())
+    counts = ", ".join(f"{n} with {size:,} samples" for size, n in ahead.items())
+    return Told(
+        bool((ahead[ahead.index >= LARGE] == 0).all()),
+        f"Methods with a lower error than {method_name(board.baseline)}, of {gain.shape[1]}: "
+        f"{counts}. "
+        f"With {largest:,} samples the lowest is that of {method_name(first)}: "
+        f"{amount_text(round(abs(float(gain.at[largest, first])), 4), board.metric)} "
+        f"{'lower' if gain.at[largest, first] > 0 else 'higher'}.",
+    )
+
+
+def _faithful(bench: Benchmark, _: Leaderboard) -> Told:
+    table, metric = bench.faithfulness, bench.suite.metrics[0]
+    if table.empty or "trustworthiness" not in table:
+        return _NO_ROWS
+    table = table[[name in bench.users for name in table.index]]
+    if len(table) < 4:
+        return Told(None, "There are too few methods for this test.")
+    found: Any = stats.spearmanr(table[metric], table["trustworthiness"])
+    sign = 1 if lower_is_better(metric) else -1
+    return Told(
+        _sign(float(found.pvalue), sign * found.statistic),
+        f"Spearman's rank correlation of {metric_name(metric)} and trustworthiness over "
+        f"{len(table)} methods: {found.statistic:.2f} (p {p_text(float(found.pvalue))}).",
     )
 
 
@@ -237,5 +325,10 @@ _TESTS: dict[str, Callable[[Benchmark, Leaderboard], Told]] = {
     "everywhere": _no_winner,
     "classifier": _other_classifier,
     "time": _time,
-    "size": _small_training,
+    "choice": _choosing,
+    "kernel": _kernel_forms,
+    "whitening": _whitening,
+    "transductive": _transductive,
+    "size": _no_gain_on_many,
+    "faithfulness": _faithful,
 }

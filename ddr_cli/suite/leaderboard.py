@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.across_datasets import EQUIVALENCE, difference, mean_score, scaled_scores
+from ddr_cli.comparison.summary import MEAN_LEVEL
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.rows.journal import OK
-from ddr_cli.evaluation.statistics import holm
+from ddr_cli.evaluation.statistics import holm, rank_intervals
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.suite.definition import INDUCTIVE
 from ddr_cli.suite.rows import seconds_of, shared_classifiers
@@ -35,12 +37,15 @@ class Leaderboard:
     """Methods of one track with one classifier, each tuned or each at its defaults.
 
     `table` has a row per method, by rank (`place`): the scaled `score` (0: majority-class baseline,
-    1: no mistake), a mean over data sets, with its bootstrap interval `low` to `high`; the `mean`
+    1: no mistake), a mean over data sets, with its bootstrap interval `low` to `high`; the interval
+    `rank_low` to `rank_high` of the rank, and the fraction `first` of resamples of the data sets in
+    which the method ranks first; the `mean`
     of the metric; the fraction of `failed` splits; the mean CPU `seconds` of a fit with its tuning;
     and, compared with `best` and `baseline`, the median difference of the metric, wins, equal and
     losses over data sets, and Wilcoxon's p with and without Holm's correction. By data set and
     method, `means` has the metric, `scores` the scaled score, `seconds` and `failures` the mean
-    time and the fraction of failed splits. `splits` is the number of shared splits of each data
+    time and the fraction of failed splits; `floors` has the metric of the majority class by data
+    set. `splits` is the number of shared splits of each data
     set; data sets without any are `left_out`.
     """
 
@@ -55,6 +60,7 @@ class Leaderboard:
     scores: pd.DataFrame
     seconds: pd.DataFrame
     failures: pd.DataFrame
+    floors: dict[str, float]
     splits: dict[str, int]
     left_out: tuple[str, ...]
 
@@ -112,9 +118,7 @@ def leaderboard(
     floors: dict[Any, float] = (
         chosen.groupby("dataset")[f"floor_{metric}"].first().astype(float).to_dict()
     )
-    # Splits are identified by their hash.
-    met = chosen.groupby(["dataset", "split", "split_hash"])["method"].transform("nunique")
-    kept = chosen[met == len(methods)]
+    kept = _shared(chosen, len(methods))
     there = set(kept["dataset"].unique())
     counted = [name for name in known if name in there]
     if not counted:
@@ -143,6 +147,8 @@ def leaderboard(
     # Scores that are equal to twelve digits share a rank.
     table.insert(0, "place", (-table["score"].round(12)).rank(method="min").astype("Int64"))
     table[["low", "high"]] = found[["low", "high"]]
+    ranks = rank_intervals(scores.to_numpy(), MEAN_LEVEL)
+    table[["rank_low", "rank_high", "first"]] = np.column_stack(ranks)
     best = str(table.sort_values("place", kind="stable")["method"].iloc[0])
     for title, reference in (("best", best), ("baseline", baseline)):
         columns = pd.DataFrame(
@@ -166,9 +172,44 @@ def leaderboard(
         scores,
         spent,
         failed,
+        {name: floors[name] for name in counted},
         {name: int(kept.loc[kept["dataset"] == name, "split"].nunique()) for name in counted},
         tuple(name for name in known if name not in counted),
     )
+
+
+def ranks_text(row: Mapping[Any, Any]) -> str:
+    """Return the interval of a row's rank as text, empty on fewer than two data sets."""
+    low, high = row["rank_low"], row["rank_high"]
+    return "" if np.isnan(low) else f"{low:.0f} to {high:.0f}"
+
+
+def rank_text(row: Mapping[Any, Any], of: int | None = None) -> str:
+    """Return a row's rank with its interval, such as ``rank 2 of 43 (95 % 1 to 11)``."""
+    interval = ranks_text(row)
+    return (
+        f"rank {int(row['place'])}{f' of {of}' if of else ''}"
+        f"{f' (95 % {interval})' if interval else ''}"
+    )
+
+
+def counted_rows(rows: pd.DataFrame, board: Leaderboard) -> pd.DataFrame:
+    """Return the rows that a leaderboard counts."""
+    chosen = rows[
+        (rows["track"] == board.track)
+        & (rows["control"] == "")
+        & (rows["tuned"] == board.tuned)
+        & (rows[LABELS] == ALL)
+        & (rows["classifier"] == board.classifier)
+        & rows["dataset"].isin(board.means.index)
+    ]
+    return _shared(chosen, len(board.table))
+
+
+def _shared(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
+    """Return the rows of splits that all methods have; a split is identified by its hash."""
+    met = rows.groupby(["dataset", "split", "split_hash"])["method"].transform("nunique")
+    return rows[met == n_methods]
 
 
 def _known(what: str, requested: str | None, names: Sequence[str]) -> str:

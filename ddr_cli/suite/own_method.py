@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ddr_cli.core.errors import DdrError, InputError
+from ddr_cli.core.extras import nothing_fitted
 from ddr_cli.core.own_code import class_name, located
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.run import RunOutcome, RunSettings
@@ -128,7 +129,8 @@ def _placed(
     """Return a method in a track, a suite of only it, and the parts to compare it with."""
     own = suite.with_method(located(method, Path()), track)
     folder = folder_of(suite, settings.out)
-    theirs = parts_of(suite, folder, datasets=Datasets(sources), tracks=[track], only=only)
+    with nothing_fitted():
+        theirs = parts_of(suite, folder, datasets=Datasets(sources), tracks=[track], only=only)
     there = [part for part in theirs if part.ended]
     if not there:
         raise InputError(

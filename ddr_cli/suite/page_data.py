@@ -16,7 +16,7 @@ from ddr_cli.report.page import slug
 from ddr_cli.suite.audits import audit_lines
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import INDUCTIVE
-from ddr_cli.suite.leaderboard import Leaderboard
+from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
 from ddr_cli.suite.tables import board_cells
 
 Rows = list[dict[str, Any]]
@@ -109,8 +109,14 @@ def heads(board: Leaderboard) -> dict[str, str]:
     level = [method_name(name) for name in others if name != board.best]
     told = f"cannot be distinguished from it: {', '.join(level)}" if level else "differ from it"
     count = f"{len(level)}" if level else "all"
+    own = board.row(board.best)
+    ranks = (
+        f" (95 % {ranks_text(own)}; in {100 * own['first']:.0f} % of resamples)"
+        if ranks_text(own)
+        else ""
+    )
     return {
-        "said": f"{best} ranks first. Of the {len(board.table) - 1} others, {count} {told}.",
+        "said": f"{best} ranks first{ranks}. Of the {len(board.table) - 1} others, {count} {told}.",
         "metric": metric_axis(board.metric),
         "best": best,
         "baseline": method_name(board.baseline),

@@ -23,9 +23,18 @@ from ddr_cli.report.run_files import write_derived
 from ddr_cli.report.table import Table
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import FOLDER, Suite
-from ddr_cli.suite.figures import draw_permuted, draw_scores, draw_time, draw_tuning
-from ddr_cli.suite.findings import findings
+from ddr_cli.suite.figures import (
+    draw_faithfulness,
+    draw_order,
+    draw_permuted,
+    draw_scores,
+    draw_time,
+    draw_tuning,
+    draw_years,
+)
+from ddr_cli.suite.findings import CHOSEN, findings
 from ddr_cli.suite.leaderboard import Leaderboard
+from ddr_cli.suite.orders import orders
 from ddr_cli.suite.page_data import (
     caption,
     dimension_rows,
@@ -41,8 +50,8 @@ from ddr_cli.suite.page_data import (
     set_rows,
     standings,
 )
-from ddr_cli.suite.panels import draw_dimensions, draw_labels, draw_method_dimensions
-from ddr_cli.suite.tables import board_cells, leaderboard_notes, leaderboard_table
+from ddr_cli.suite.panels import draw_dimensions, draw_labels, draw_method_dimensions, draw_sizes
+from ddr_cli.suite.tables import board_cells, choices_table, leaderboard_notes, leaderboard_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,10 +119,12 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
         PAGE: page(
             "suite.html.j2",
             boards=offered(bench),
+            chosen=CHOSEN,
             findings=[(each, each.told(bench)) for each in findings()],
             rows=board_cells(board),
             drawn=drawn_rows(board),
             heads=heads(board),
+            choices=choices_table(bench.choices, board) if len(bench.choices) else None,
             pairs=pair_rows(board),
             dimensions=dimension_rows(bench, board.baseline),
             sets=[set_facts(bench, board, name) for name in bench.specs],
@@ -144,7 +155,11 @@ def _markdown(bench: Benchmark, board: Leaderboard) -> str:
     """Return the leaderboard as a page to be read where the repository is shown."""
     suite = bench.suite
     default = bench.board(tuned=False) if board.tuned else None
-    tables = [leaderboard_table(each) for each in (board, default) if each is not None]
+    tables = [leaderboard_table(board, wide=True)]
+    if len(bench.choices):
+        tables.append(choices_table(bench.choices, board))
+    if default is not None:
+        tables.append(leaderboard_table(default, wide=True))
     notes = leaderboard_notes(board, suite.methods_of(board.track))
     lines = [
         f"# {suite.title}",
@@ -179,12 +194,20 @@ def _charts(bench: Benchmark) -> dict[str, Chart]:
     figures = {}
     if board is not None and board.table["seconds"].any():
         figures["time"] = draw_time(board)
+    if len(ranks := orders(bench)):
+        figures["order"] = draw_order(ranks)
+    if board is not None and len(set(bench.years.values())) > 1:
+        figures["year"] = draw_years(board, bench.years)
     if board is not None and default is not None and board.tuned:
         figures["tuning"] = draw_tuning(board, default)
     if len(bench.by_labels):
         figures["labels"] = draw_labels(bench)
     if len(bench.by_dimension):
         figures["dimension"] = draw_dimensions(bench)
+    if len(bench.by_size):
+        figures |= {"size": draw_sizes(bench), "seconds": draw_sizes(bench, "seconds")}
+    if "trustworthiness" in bench.faithfulness:
+        figures["faithfulness"] = draw_faithfulness(bench)
     if len(bench.permuted):
         figures["permuted"] = draw_permuted(bench.permuted)
     return {

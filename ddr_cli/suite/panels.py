@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from ddr_cli.comparison.across_datasets import EQUIVALENCE, gains
 from ddr_cli.comparison.names import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _BASELINE: dict[str, Any] = {"color": NEUTRAL, "linestyle": (0, (4, 2)), "linewidth": 1.0}
 # The most panels in a row; in inches, the size of a panel and the margins.
 _COLUMNS, _WIDTH, _HEIGHT = 6, 1.55, 1.25
-_LEFT, _ABOVE, _BELOW = 0.55, 0.75, 0.8
+_LEFT, _ABOVE, _BELOW = 0.7, 0.75, 0.8
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,32 @@ def draw_labels(bench: Benchmark) -> Figure:
         f"{metric_name(metric).capitalize()} against labels",
         f"from {first} to {last} per class the mean over {len(means)} methods and "
         f"{_n_datasets(table)} data sets goes from {' to '.join(ends)}",
+    )
+
+
+def draw_sizes(bench: Benchmark, column: str = "") -> Figure:
+    """Draw a panel per method: the mean over data sets against the number of training samples.
+
+    It is the mean of the first metric, or of another `column` of `Benchmark.by_size`, over the data
+    sets that have all sizes. The curve of a method ends where it fails on one of them.
+    """
+    table: Any = bench.by_size[[column or bench.suite.metrics[0], "failed"]].unstack("train")
+    table = table[table.notna().all(axis=1).groupby(level="dataset").transform("all")]
+    by_method = table.groupby(level="method", sort=False)
+    failed = by_method.max()["failed"] > 0
+    means = by_method.mean().iloc[:, : failed.shape[1]].droplevel(0, axis=1)
+    means = means.where(~failed.cummax(axis=1))
+    short = [method_name(name) for name in failed.index if failed.loc[name].any()]
+    return _draw(
+        [_Panel(method_name(name), name, means, means.loc[name].notna()) for name in means.index],
+        bench,
+        "training samples",
+        f"{column.capitalize() or metric_name(bench.suite.metrics[0]).capitalize()} against "
+        f"training samples, mean over {_n_datasets(table)} data sets",
+        f"A cross: with more samples the method runs out of time or memory ({len(short)} methods)"
+        if short
+        else "",
+        axis="CPU seconds of a fit" if column == "seconds" else "",
     )
 
 
@@ -141,10 +167,17 @@ def _against_dimension(bench: Benchmark) -> str:
 
 
 def _draw(
-    panels: Sequence[_Panel], bench: Benchmark, words: str, title: str, finding: str
+    panels: Sequence[_Panel],
+    bench: Benchmark,
+    words: str,
+    title: str,
+    finding: str,
+    *,
+    axis: str = "",
 ) -> Figure:
+    """Draw the panels; the values are those of the suite's first metric if no `axis` is named."""
     metric, board = bench.suite.metrics[0], bench.board()
-    scale = 100.0 if is_rate(metric) else 1.0
+    scale = 100.0 if is_rate(metric) and not axis else 1.0
     ranks = {name: place for place, name in enumerate(bench.order)}
     panels = sorted(panels, key=lambda each: ranks.get(each.method, len(ranks)))
     baseline = board.baseline if board else ""
@@ -166,10 +199,18 @@ def _draw(
         axes = found[0]
         axes.set_xscale("log")
         places = [float(n) for n in panels[0].curves.columns]
-        axes.set_xticks(places, [f"{n:g}" for n in places])
+        axes.set_xticks(places, [f"{n / 1000:g}k" if n >= 1000 else f"{n:g}" for n in places])
+        # Curves that end early leave the limits as they are.
+        margin = (places[-1] / places[0]) ** 0.06
+        axes.set_xlim(places[0] / margin, places[-1] * margin)
         axes.xaxis.set_minor_locator(NullLocator())
         values = pd.Series(np.ravel([scale * panel.curves.to_numpy() for panel in panels]))
-        value_axis(axes, values, "y", metric)
+        if axis:
+            axes.set_yscale("log")
+            axes.yaxis.set_minor_locator(NullLocator())
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        else:
+            value_axis(axes, values.dropna(), "y", metric)
         for each in found[len(panels) :]:
             each.set_visible(False)
         for each in found[max(len(panels) - columns, 0) : len(panels)]:
@@ -178,7 +219,9 @@ def _draw(
         centre = (_LEFT + width) / (2 * width)
         figure.supxlabel(f"{words}, log scale", fontsize=9, x=centre, y=0.36 / height)
         middle = (_BELOW + height - _ABOVE) / (2 * height)
-        figure.supylabel(metric_axis(metric) + logarithmic, fontsize=9, x=0.06 / width, y=middle)
+        figure.supylabel(
+            (axis or metric_axis(metric)) + logarithmic, fontsize=9, x=0.06 / width, y=middle
+        )
         set_title(figure, title, finding, "A panel for each curve, over all others in grey.")
         figure.legend(handles=_legend(panels, baseline), loc="lower center", ncols=4)
     return figure
@@ -187,7 +230,9 @@ def _draw(
 def _legend(panels: Sequence[_Panel], baseline: str) -> list[Any]:
     own: dict[str, Any] = {"marker": "o", "color": "black"}
     handles = [legend_entry("as named", linestyle="-", **own)]
-    if any(panel.whole.any() and not panel.whole.all() for panel in panels):
+    if any(_end(panel.curves.loc[panel.method]) is not None for panel in panels):
+        handles.append(legend_entry("the method fails with more", marker="x", color="black"))
+    elif any(panel.whole.any() and not panel.whole.all() for panel in panels):
         handles.append(
             legend_entry("largest available n_components", markerfacecolor="white", **own)
         )
@@ -195,6 +240,12 @@ def _legend(panels: Sequence[_Panel], baseline: str) -> list[Any]:
     if any(baseline in panel.curves.index for panel in panels):
         handles.append(legend_entry(method_name(baseline), **_BASELINE))
     return handles
+
+
+def _end(curve: Any) -> Any:
+    """Return the value at which a curve ends, None if it reaches the last one."""
+    last = curve.last_valid_index()
+    return None if last == curve.index[-1] else last
 
 
 def _draw_panel(axes: Axes, panel: _Panel, scale: float, colour: str, baseline: str) -> None:
@@ -217,6 +268,8 @@ def _draw_panel(axes: Axes, panel: _Panel, scale: float, colour: str, baseline: 
                 "markerfacecolor": fill,
             }
             axes.plot(x[signs], own[signs], label=panel.title, color=colour, **looks)
+    if (end := _end(own)) is not None:
+        axes.plot([float(end)], [own[end]], "x", color=colour, markersize=7, markeredgewidth=1.8)
     # A given height is much faster than Matplotlib's search for one.
     axes.set_title(panel.title, fontsize=8, loc="left", y=1.0, pad=2)
     axes.tick_params(labelsize=8, length=2)

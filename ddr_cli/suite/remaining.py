@@ -187,7 +187,7 @@ def run_suite(
     """Run missing and stale trials: one split of every data set, then the next split of each.
 
     After `hours` CPU hours, no further split is started; `splits` limits the splits of each data
-    set. The timeout is the suite's.
+    set. The timeouts are the suite's.
     """
     from ddr_cli.engine.run import run_specs
 
@@ -202,11 +202,14 @@ def run_suite(
     try:
         return run_specs(
             [part.spec for part in parts],
-            replace(settings, redo=(*settings.redo, "changed"), timeout=suite.timeout),
+            replace(settings, redo=(*settings.redo, "changed")),
             sources=sources,
             ended=lambda _: None,
             refused=lambda spec, error: told(f"{spec.name}: {error}"),
             plans={part.spec.name: part.plan for part in parts},
+            timeouts={
+                part.spec.name: suite.tracks[part.track].timeout or suite.timeout for part in parts
+            },
             rounds=range(1, min(most, splits or most) + 1),
             enough=enough,
         )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.against_controls import largest_class_score
-from ddr_cli.comparison.names import setting_text
+from ddr_cli.comparison.names import lower_is_better, setting_text
 from ddr_cli.comparison.runs import split_sizes
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.rows.journal import OK
@@ -21,15 +21,20 @@ from ddr_cli.suite.remaining import SuitePart
 
 _WIDTH_COLUMN = f"reducer.{WIDTH}"
 _CARRIED = ("split", "split_hash", "status", "reason", "fit_seconds", "eval_seconds")
-_SOMETIMES = ("tune_seconds", "inner_score", SEEN)
+_SOMETIMES = ("tune_seconds", SEEN)
+
+SELECTED = "selected on inner folds"
+"""Instead of a classifier: the one with the best inner score of each method and split."""
 
 
 def suite_rows(parts: Sequence[SuitePart]) -> pd.DataFrame:
     """Return all current rows: one per method, classifier, split, and tuned or default setting.
 
     Added to the journal's columns are `track`, the labels of `method` and `classifier`, `tuned`,
-    `setting` (the selected values of a tuned method), `width` (n_components), `labels`, `control`,
-    `n_train` (the mean size of the training sets, missing if unknown), and `floor_<metric>`, the
+    `setting` (the selected values of a tuned method), `width` (n_components), `train` (the size of
+    the training set in a track of sizes), `labels`, `control`, the measures' scores, `inner_loss`
+    (the mean score on the inner folds, lower is better), `n_train` (the mean size of the training
+    sets, missing if unknown), and `floor_<metric>`, the
     score of the majority-class baseline.
     """
     tables = [_rows_of(part) for part in parts if part.status]
@@ -53,14 +58,19 @@ def _rows_of(part: SuitePart) -> pd.DataFrame:
         "classifier": [cell.evaluator.label for cell in cells],
         "tuned": [cell.tuning is not None for cell in cells],
         LABELS: [ALL if cell.labels is None else cell.labels for cell in cells],
-        "control": [cell.control for cell in cells],
+        "control": [cell.role for cell in cells],
         "n_train": sizes[0] if sizes else np.nan,
     }
     found["setting"] = _settings(part, trials, found["method"])
+    found["train"] = [cell.split.train for cell in cells]
     found["width"] = trials[_WIDTH_COLUMN].to_numpy() if _WIDTH_COLUMN in trials else None
     for name in (*_CARRIED, *_SOMETIMES, *part.spec.metrics):
         found[name] = trials[name].to_numpy() if name in trials else None
-    for metric in part.spec.metrics:
+    found["inner_loss"] = np.nan
+    if "inner_score" in trials and part.spec.tune is not None:
+        lower = lower_is_better(str(part.spec.tune.metric))
+        found["inner_loss"] = trials["inner_score"].to_numpy() * (1 if lower else -1)
+    for metric in part.spec.classifier_metrics:
         found[f"floor_{metric}"] = largest_class_score(part.spec, metric)
     return pd.DataFrame(found)
 
@@ -86,6 +96,32 @@ def _settings(part: SuitePart, trials: pd.DataFrame, methods: Sequence[str]) -> 
         )
         for row, method in enumerate(methods)
     ]
+
+
+def with_selected_classifier(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add, to tuned rows of several classifiers, those of the one that the inner folds select.
+
+    Its time is that of all of them.
+    """
+    own = rows[rows["tuned"] & (rows["control"] == "") & (rows[LABELS] == ALL)]
+    found = [rows]
+    for _, part in own.groupby("track", sort=False):
+        shared = shared_classifiers(part)
+        if len(shared) < 2 or part["method"].nunique() < 2:
+            continue
+        part = part[part["classifier"].isin(shared)].reset_index(drop=True)
+        keys = ["dataset", "split", "split_hash", "method"]
+        found.append(selected(part, keys).assign(classifier=SELECTED))
+    return pd.concat(found, ignore_index=True)
+
+
+def selected(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Return of the rows with equal keys that with the best inner score, and the time of all."""
+    # Where none has an inner score, all have failed alike.
+    loss = rows["inner_loss"].fillna(np.inf)
+    best = rows.loc[loss.groupby([rows[key] for key in keys], sort=False).idxmin()]
+    spent = rows.groupby(keys, sort=False)["tune_seconds"].sum()
+    return best.assign(tune_seconds=spent.to_numpy())
 
 
 def failures(rows: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -21,7 +21,7 @@ from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.page import short
 from ddr_cli.report.table import Table
 from ddr_cli.spec.budgets import ALL, LABELS
-from ddr_cli.suite.leaderboard import Leaderboard
+from ddr_cli.suite.leaderboard import Leaderboard, rank_text, ranks_text
 from ddr_cli.suite.remaining import ESTIMATED, MEASURED, SuitePart
 from ddr_cli.suite.rows import failures
 
@@ -30,20 +30,47 @@ if TYPE_CHECKING:
     from ddr_cli.suite.definition import Erratum, Suite
 
 
-def leaderboard_table(board: Leaderboard, *, most: int | None = None, own: str = "") -> Table:
-    """Return a leaderboard: its first `most` rows, the baseline, and your `own` method."""
+def leaderboard_table(
+    board: Leaderboard, *, most: int | None = None, own: str = "", wide: bool = False
+) -> Table:
+    """Return a leaderboard: its first `most` rows, the baseline, and your `own` method.
+
+    A `wide` table also has how often each method is first.
+    """
     shown = board.table
     if most is not None:
         shown = shown[(shown["place"] <= most) | (shown["method"].isin([own, board.baseline]))]
     frame = pd.DataFrame(board_cells(board, shown))
-    if not board.table["failed"].any():
-        frame = frame.drop(columns="failed")
-    heads = {"place": "", "interval": "95 %", "mean": metric_axis(board.metric), "seconds": "CPU s"}
-    heads |= {"best": "to the best", "baseline": f"to {board.baseline}"}
-    frame = frame.drop(columns=["best_p", "baseline_p"]).rename(columns=heads)
+    dropped = ["best_p", "baseline_p", *([] if wide else ["first"])]
+    dropped += [name for name in ("ranks", "failed") if not frame[name].any()]
+    frame = frame.drop(columns=dropped)
     how = "tuned" if board.tuned else "at their defaults"
     title = f"{board.track}, {board.classifier}, {how}: {len(board.means)} data sets"
-    return Table(frame, title, left=("method",), narrow=True)
+    if wide:
+        frame = frame.rename(columns={"place": "rank", "ranks": "95 % of the rank"})
+    return Table(_headed(frame, board), title, left=("method",), narrow=True)
+
+
+def choices_table(choices: pd.DataFrame, board: Leaderboard) -> Table:
+    """Return what a user could do instead of using one method, as `Benchmark.choices_of` has it."""
+    records = [
+        {
+            "method": row["method"],
+            "methods": "" if pd.isna(row["methods"]) else f"{row['methods']:g}",
+            **_score_cells(row, board.metric),
+            "seconds": "" if pd.isna(row["seconds"]) else short(row["seconds"]),
+            **{title: _counts(row, title) for title in ("best", "baseline")},
+        }
+        for row in choices.to_dict("records")
+    ]
+    frame = _headed(pd.DataFrame(records), board).rename(columns={"method": "choice"})
+    return Table(frame, "What a user could do instead", narrow=True)
+
+
+def _headed(frame: pd.DataFrame, board: Leaderboard) -> pd.DataFrame:
+    heads = {"place": "", "ranks": "rank", "interval": "95 %", "mean": metric_axis(board.metric)}
+    heads |= {"seconds": "CPU s", "best": "to the best", "baseline": f"to {board.baseline}"}
+    return frame.rename(columns=heads)
 
 
 def board_cells(board: Leaderboard, rows: pd.DataFrame | None = None) -> list[dict[str, str]]:
@@ -52,20 +79,32 @@ def board_cells(board: Leaderboard, rows: pd.DataFrame | None = None) -> list[di
     for row in (board.table if rows is None else rows).to_dict("records"):
         cells = {
             "place": str(row["place"]),
+            "ranks": ranks_text(row),
+            "first": "" if pd.isna(row["first"]) else f"{row['first']:.0%}",
             "method": row["method"],
-            "score": f"{row['score']:.3f}",
-            "interval": interval_text(row["low"], row["high"]),
-            "mean": number(row["mean"], board.metric, unit=False),
+            **_score_cells(row, board.metric),
             "seconds": short(row["seconds"]),
             "failed": f"{row['failed']:.0%}" if row["failed"] else "",
         }
         for title in ("best", "baseline"):
-            counts = [row[f"{title}_{each}"] for each in ("wins", "equal", "losses")]
-            there = pd.notna(counts[0])
-            cells[title] = "/".join(str(int(each)) for each in counts) if there else ""
-            cells[f"{title}_p"] = p_text(float(row[f"{title}_p_holm"])) if there else ""
+            p = row[f"{title}_p_holm"]
+            cells[title] = _counts(row, title)
+            cells[f"{title}_p"] = "" if pd.isna(p) else p_text(float(p))
         found.append(cells)
     return found
+
+
+def _score_cells(row: Mapping[Hashable, Any], metric: str) -> dict[str, str]:
+    return {
+        "score": f"{row['score']:.3f}",
+        "interval": interval_text(row["low"], row["high"]),
+        "mean": number(row["mean"], metric, unit=False),
+    }
+
+
+def _counts(row: Mapping[Hashable, Any], title: str) -> str:
+    counts = [row[f"{title}_{each}"] for each in ("wins", "equal", "losses")]
+    return "" if pd.isna(counts[0]) else "/".join(str(int(each)) for each in counts)
 
 
 def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:
@@ -75,7 +114,8 @@ def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:
     lines = [
         f"score: the mean over data sets of {metric_name(board.metric)}, scaled from the "
         "majority-class baseline (0) to no mistake (1), and its bootstrap interval over data sets; "
-        f"{ranged} splits of each data set, the same for all methods",
+        f"{ranged} splits of each data set, the same for all methods; the interval of a rank is "
+        "that of the same resamples",
         f"to the best ({board.best}), to {board.baseline}: wins/equal/losses over data sets, equal "
         f"within {EQUIVALENCE:g}; CPU s: of a fit with its tuning",
     ]
@@ -126,7 +166,7 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
     row = board.row(method)
     how = "tuned" if board.tuned else "at its defaults"
     lines = [
-        f"{method}, {how}, {board.classifier}: rank {int(row['place'])} of {len(board.table)} on "
+        f"{method}, {how}, {board.classifier}: {rank_text(row, len(board.table))} on "
         f"{len(board.means)} data sets, score {row['score']:.3f}"
     ]
     for title, reference in (("best", board.best), ("baseline", board.baseline)):

@@ -1,6 +1,7 @@
 """`ddr suite`: a small suite from its plan to its end, stopped, changed and gone on with."""
 
 import json
+import re
 from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 
@@ -99,6 +100,9 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     alone = ddr_here("suite", "table", "small.yaml", "--track", "transductive")
     assert " 1 ccdr" in alone.stdout
     assert " lda" not in alone.stdout
+    tuned = ddr_here("suite", "table", "small.yaml")
+    assert re.search(r"^ 1 +1 to [123] (lda|none|ccdr) ", tuned.stdout, flags=re.MULTILINE)
+    assert "best of all methods" in tuned.stdout
     export = ddr_here("suite", "export", "small.yaml", "rows.csv")
     assert export.stdout.startswith("26 rows")
     nowhere = ddr_here("suite", "export", "small.yaml", ".")
@@ -119,7 +123,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     added = ddr_here(*words, "--trust", "--hours", "1")
     assert added.returncode == 0
     assert "Means, tuned, knn: rank " in added.stdout
-    assert "of 4 on 2 data sets" in added.stdout
+    assert re.search(r"rank \d of 4 \(95 % \d to \d\) on 2 data sets", added.stdout)
     assert "to none (baseline): median difference" in added.stdout
     hashes = {
         folder: {line.split(",")[3] for line in rows_of(folder / "wine")}
@@ -233,7 +237,12 @@ def test_a_split_is_done_when_all_of_its_trials_have_a_row(tmp_path):
         ("wine]}", "wien]}", "16:22: groups.all", "Did you mean 'wine'?"),
         ("train: 60", "train: 600", "15:9: datasets.wine", "600 of 178 samples"),
         ("budget: 4", "bugdet: 4", "19:22: tracks.inductive.tune.bugdet", "Did you mean 'budget'?"),
-        ("    tune:", "    dimensions: [2]\n    tune:", "19:5: tracks.inductive.dim", "remove one"),
+        (
+            "    tune:",
+            "    dimensions: [2]\n    tune:",
+            "19:5: tracks.inductive.dim",
+            "remove tune",
+        ),
         ("version: 1", "name: x", "3:1: name", "needs version"),
     ],
 )
@@ -263,26 +272,26 @@ def test_names_and_rows_that_are_not_there(ddr_here):
     assert "has no rows yet" in ddr_here("suite", "table", "small.yaml").stderr
 
 
-def test_the_lite_suite_can_be_run_and_the_full_one_with_its_extras(ddr_here, monkeypatch):
-    lite = load_suite("lite")
-    specs = list(lite.specs())
-    assert len({spec.name for spec in specs}) == len(specs)
-    assert (len(lite.datasets) >= 25, len(lite.methods) >= 30, lite.repeats >= 10) == (True,) * 3
-
+def test_the_lite_suite_can_be_planned_without_its_extras(ddr_here, monkeypatch):
     def none_is_there(distribution):
         raise PackageNotFoundError(distribution)
 
     monkeypatch.setattr("ddr_cli.core.extras.version", none_is_there)
-    refused = ddr_here("suite", "run", "full")
+    refused = ddr_here("suite", "run", "lite")
     assert refused.returncode == 2
     assert "methods.umap: umap needs umap-learn" in refused.stderr
     # What fits nothing needs no library.
-    words = ("--hours", "1", "--only", "iris", "--track", "inductive")
-    planned = ddr_here("suite", "status", "full", *words)
+    words = ("--hours", "1", "--only", "iris", "--track", "inductive", "--out", "nowhere")
+    planned = ddr_here("suite", "status", "lite", *words)
     assert planned.returncode == 0
-    assert "41 of 41 times are unknown" in planned.stdout
     with nothing_fitted():
-        full = load_suite("full")
-        assert all(spec.labels for spec in full.specs(tracks=["few_labels"]))
-    assert lite.datasets.keys() < full.datasets.keys()
-    assert lite.methods.keys() < full.methods.keys()
+        lite = load_suite("lite")
+        specs = list(lite.specs())
+    assert f"{len(lite.methods)} of {len(lite.methods)} times are unknown" in planned.stdout
+    words = ("lite", "--only", "iris", "--out", "nowhere")
+    assert "has no rows yet" in ddr_here("suite", "table", *words).stderr
+    added = ddr_here("suite", "add", "sklearn.decomposition:FastICA", *words, "--trust")
+    assert "run the suite first" in added.stderr.replace("\n", " ")
+    assert len({spec.name for spec in specs}) == len(specs)
+    assert (len(lite.datasets) >= 25, len(lite.methods) >= 30, lite.repeats >= 10) == (True,) * 3
+    assert all(spec.labels for spec in lite.specs(tracks=["few_labels"]))

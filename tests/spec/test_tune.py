@@ -1,5 +1,8 @@
 """``tune:`` and grids of one item: what they mean, and what is refused at which place."""
 
+from itertools import islice
+
+import numpy as np
 import pytest
 
 from ddr_cli.core.errors import InputError
@@ -54,7 +57,7 @@ def test_the_default_comes_first_then_the_grid_in_order(right):
     assert found == [(2, 0.5, 5), *grid]
 
 
-@pytest.mark.parametrize("search", ["grid", "random"])
+@pytest.mark.parametrize("search", ["grid", "sobol"])
 def test_no_method_has_more_settings_than_the_budget(right, search):
     for budget in (1, 2, 5, 16):
         change = ("folds: 3, budget: 16", f"budget: {budget}, search: {search}")
@@ -62,7 +65,7 @@ def test_no_method_has_more_settings_than_the_budget(right, search):
         assert found[0] == (2, 0.5, 5)
         assert len(found) <= budget
         assert len(set(found)) == len(found)
-        if search == "random":
+        if search == "sobol":
             assert len(found) == budget
             assert candidates(load_spec(right(change)), "ccdr") == found
 
@@ -72,8 +75,16 @@ def test_a_large_grid_is_thinned_evenly():
     assert thinned([20, 2], 8) == [(place, i) for place in (2, 7, 12, 17) for i in (0, 1)]
     # An axis of which one value is left stays at the item's own.
     assert thinned([3, 3, 3], 2) == [(0, None, None), (2, None, None)]
-    assert drawn([10, 10], 5, seed=0) != drawn([10, 10], 5, seed=1)
-    assert len(set(drawn([2, 3], 6, seed=0))) == 6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_drawn_settings_cover_every_axis_evenly(seed):
+    first = list(islice(drawn([20, 7, 5, 2], seed), 16))
+    assert first != list(islice(drawn([20, 7, 5, 2], seed + 1), 16))
+    for axis, (size, least) in enumerate(((20, 12), (7, 7), (5, 5), (2, 2))):
+        places = [point[axis] for point in first]
+        assert len(set(places)) >= least
+        assert max(np.bincount(places, minlength=size)) <= -(-16 // size) + 1
 
 
 def test_without_grids_the_declared_ones_are_tuned_but_for_what_is_swept():
@@ -123,7 +134,7 @@ def test_tune_none_is_as_good_as_absent(right):
     [
         ("budget: 16", "budget: 0", "8:26: tune.budget: ... equal to 1 ... 0"),
         ("folds: 3", "folds: 1", "8:15: tune.folds: ... equal to 2 ... 1"),
-        ("budget: 16", "search: gird", "8:26: tune.search: ... 'random' ... mean 'grid'"),
+        ("budget: 16", "search: gird", "8:26: tune.search: ... 'grid' or 'sobol'"),
         ("budget: 16", "bugdet: 16", "8:18: tune.bugdet: ... mean 'budget'"),
         ("{folds: 3, budget: 16}", "grid", "8:7: tune: ... mapping ... 'grid'"),
         ("budget: 16", "metric: acuracy", "8:26: tune.metric: ... 'acuracy' ... It has error"),

@@ -10,6 +10,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.engine.run import RunSettings
 from ddr_cli.suite.benchmark import benchmark_of
 from ddr_cli.suite.definition import load_suite
+from ddr_cli.suite.edges import edges
 from ddr_cli.suite.leaderboard import leaderboard
 from ddr_cli.suite.remaining import parts_of, run_suite
 from ddr_cli.suite.rows import long_rows, suite_rows
@@ -21,7 +22,7 @@ version: 1
 repeats: 2
 classifiers: [{name: knn, n_neighbors: 3}, {name: linear}]
 preprocess: [standardize]
-widths: [1, 2]
+widths: [1, 2, 3]
 methods:
   none:
   pca:
@@ -139,7 +140,7 @@ def test_a_method_that_fails_says_where(rows):
     failed.loc[bad, ["status", "reason", "error"]] = ["failed", "it is singular", 0.6]
     board = leaderboard(failed)
     text = "\n".join(own_method_lines(board, failed, "fisher"))
-    assert "fisher, tuned, knn: rank 2 of 3 on 3 data sets" in text
+    assert "fisher, tuned, knn: rank 3 of 3 (95 % 1 to 3) on 3 data sets" in text
     assert "worse than none on wine (60.00 %" in text
     assert "fails on 2 splits of wine: it is singular" in text
     assert board.table.set_index("method").loc["fisher", "failed"] == pytest.approx(1 / 3)
@@ -192,3 +193,22 @@ def test_what_is_not_there(rows, asked, message):
     with pytest.raises(InputError) as caught:
         leaderboard(rows, **asked)
     assert message in str(caught.value)
+
+
+def test_edges_are_counted_in_the_trial_logs(run):
+    _, folder = run
+    chosen = []
+    for dataset in SIZES:
+        with (folder / dataset / "trials.csv").open() as lines:
+            chosen += [
+                int(row["reducer.n_components"])
+                for row in csv.DictReader(lines)
+                if row["reducer"] == "pca" and row["tune_seconds"]
+            ]
+    table = edges(parts_of(*run)).set_index(["method", "parameter"])
+    found = table.loc["pca", "n_components"]
+    assert (found["rows"], found["values"]) == (len(chosen), 3)
+    assert found["lowest"] == pytest.approx(chosen.count(1) / len(chosen))
+    assert found["highest"] == pytest.approx(chosen.count(3) / len(chosen))
+    # LDA has two dimensions at most.
+    assert "fisher" not in table.index.get_level_values("method")

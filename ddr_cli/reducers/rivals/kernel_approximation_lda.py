@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.kernels import kernel_gamma, kernel_origin
+from ddr_cli.numerics.kernels import GAMMAS, Gamma, kernel_gamma, kernel_origin
 from ddr_cli.numerics.scatter import data_span, scatter_matrices
 from ddr_cli.reducers.discriminant import (
     discriminant_directions,
@@ -21,7 +21,7 @@ from ddr_cli.reducers.discriminant import (
     unit_within,
 )
 from ddr_cli.reducers.reducer import Reducer
-from ddr_cli.reducers.registry import Traits, equal_ratios
+from ddr_cli.reducers.registry import Traits
 
 
 @dataclass(eq=False, repr=False)
@@ -104,7 +104,7 @@ class KernelApproximationLDA(Reducer):
     n_components: Annotated[int, Ge(1)] | None = None
     n_landmarks: Annotated[int, Ge(1)] = 300
     kernel: Literal["rbf", "laplacian"] = "rbf"
-    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
+    gamma: Gamma = "scale"
     reg: Annotated[float, Gt(0)] = 1e-3
     random_state: int | np.random.RandomState | None = None
 
@@ -143,7 +143,7 @@ class KernelApproximationLDA(Reducer):
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),
-                "gamma": equal_ratios(1e-4, 10, 6),
+                "gamma": GAMMAS,
                 "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
                 "n_landmarks": (100, 300, 1000),
             },

@@ -1,0 +1,167 @@
+"""Measures of how well an embedding keeps the neighbours and the classes of its input."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+from scipy.spatial.distance import pdist
+
+from ddr_cli.core.registry import registered
+from ddr_cli.evaluation.evaluators import EvaluatorTraits
+from ddr_cli.evaluation.measures import Embedded, Measure, Part
+from ddr_cli.evaluation.metrics import measured
+from ddr_cli.numerics.neighbors import kneighbors
+
+
+@dataclass(eq=False, repr=False)
+class _OfNeighbors(Measure, ABC):
+    n_neighbors: Annotated[int, Ge(1)] = 5
+    part: Part = "all"
+
+    def score(self, embedded: Embedded) -> float:
+        chosen = embedded.part(self.part)
+        if self.n_neighbors >= len(chosen.y) / 2:
+            raise ValueError(
+                f"n_neighbors is {self.n_neighbors} and must be less than half of the "
+                f"{len(chosen.y)} samples."
+            )
+        return float(self._score(chosen))
+
+    @abstractmethod
+    def _score(self, embedded: Embedded) -> float: ...
+
+    def __ddr_traits__(self) -> EvaluatorTraits:
+        return EvaluatorTraits(grids={"n_neighbors": (1, 2, 5, 10, 20)})
+
+
+@registered(
+    "measure",
+    "trustworthiness",
+    "trustworthiness: neighbours in the embedding are neighbours in the input",
+    scale={"title": "trustworthiness", "better": "higher"},
+)
+class Trustworthiness(_OfNeighbors):
+    """Trustworthiness, in 0..1, by scikit-learn: 1 if all neighbours were neighbours before.
+
+    The input is that of the reducer, after preprocessing. A sample that is among the `n_neighbors`
+    nearest in the embedding, but not in the input, costs its rank there beyond `n_neighbors`.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of nearest neighbours, less than half of the samples.
+    part : {"all", "test"}, default="all"
+        Samples that count: all, or only the test samples, compared with each other.
+
+    References
+    ----------
+    .. [1] J. Venna, S. Kaski, "Neighborhood Preservation in Nonlinear Projection Methods: An
+       Experimental Study", ICANN 2001, 485-491.
+    """
+
+    scale = measured()["trustworthiness"]
+
+    def _score(self, embedded: Embedded) -> float:
+        return _trustworthiness(embedded.original, embedded.points, self.n_neighbors)
+
+
+@registered(
+    "measure",
+    "continuity",
+    "continuity: neighbours in the input are neighbours in the embedding",
+    scale={"title": "continuity", "better": "higher"},
+)
+class Continuity(_OfNeighbors):
+    """Continuity, in 0..1: `Trustworthiness` with the input and the embedding exchanged.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of nearest neighbours, less than half of the samples.
+    part : {"all", "test"}, default="all"
+        Samples that count: all, or only the test samples, compared with each other.
+
+    References
+    ----------
+    .. [1] J. Venna, S. Kaski, "Neighborhood Preservation in Nonlinear Projection Methods: An
+       Experimental Study", ICANN 2001, 485-491.
+    """
+
+    scale = measured()["continuity"]
+
+    def _score(self, embedded: Embedded) -> float:
+        return _trustworthiness(embedded.points, embedded.original, self.n_neighbors)
+
+
+@registered(
+    "measure",
+    "same_class_share",
+    "fraction of the K nearest samples that are of the sample's class",
+    scale={"title": "fraction of neighbours of the same class", "better": "higher"},
+)
+class SameClassShare(_OfNeighbors):
+    """Fraction, in 0..1, of nearest neighbours in the embedding that are of the sample's class.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of nearest neighbours, less than half of the samples.
+    part : {"all", "test"}, default="all"
+        Samples that count: all, or only the test samples, compared with each other.
+    """
+
+    scale = measured()["same_class_share"]
+
+    def _score(self, embedded: Embedded) -> float:
+        nearest = kneighbors(embedded.points, self.n_neighbors).indices
+        return float(np.mean(embedded.y[nearest] == embedded.y[:, None]))
+
+
+@dataclass(eq=False, repr=False)
+@registered(
+    "measure",
+    "centre_order",
+    "rank correlation of the distances of class means, in the input and in the embedding",
+    scale={"title": "order of class means", "better": "higher", "rate": False},
+)
+class CentreOrder(Measure):
+    """Spearman's correlation, in -1..1, of the distances of class means before and after.
+
+    The distances are those of all pairs of classes, in the input of the reducer and in the
+    embedding. It is 1 if the embedding keeps their order.
+
+    Parameters
+    ----------
+    part : {"all", "test"}, default="all"
+        Samples whose means count: all, or only the test samples.
+    """
+
+    part: Part = "all"
+    scale = measured()["centre_order"]
+
+    def score(self, embedded: Embedded) -> float:
+        from scipy.stats import spearmanr
+
+        chosen = embedded.part(self.part)
+        _, code = np.unique(chosen.y, return_inverse=True)
+        n_classes = int(code.max()) + 1
+        if n_classes < 3:
+            raise ValueError("The order of class means needs samples of at least three classes.")
+        distances: list[Any] = []
+        for X in (chosen.original, chosen.points):
+            means = [np.asarray(X[code == c].mean(axis=0)).ravel() for c in range(n_classes)]
+            distances.append(pdist(np.stack(means)))
+        before, after = distances
+        found: Any = spearmanr(before, after)
+        return float(found.statistic)
+
+
+def _trustworthiness(X: Any, embedded: Any, k: int) -> float:
+    # A slow import that only these two measures need.
+    from sklearn.manifold import trustworthiness
+
+    return float(trustworthiness(X, embedded, n_neighbors=k))

@@ -1,0 +1,56 @@
+"""How often tuning selects the edge of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ddr_cli.suite.definition import INDUCTIVE
+from ddr_cli.suite.remaining import SuitePart
+
+
+def edges(parts: Sequence[SuitePart]) -> pd.DataFrame:
+    """Return how often tuning selects the lowest and the highest value of each ordered grid.
+
+    A row per method and parameter: the number of tuned `rows`, of `values` in the largest grid, and
+    the fractions `lowest` and `highest`. A grid is ordered if its values are numbers, or multiples
+    of a kernel's scale. A grid of fewer than three values is left out.
+    """
+    counts = []
+    for part in parts:
+        if part.track != INDUCTIVE or not part.status:
+            continue
+        trials = part.trials
+        cells = [part.plan.trials[trial] for trial in trials.index]
+        labels = np.array([cell.reducer.label for cell in cells])
+        tuned = np.array([cell.tuning is not None and not cell.role for cell in cells])
+        for item in part.spec.reducers:
+            for name, grid in item.grids.items():
+                own = trials[tuned & (labels == item.label)]
+                sizes = [_size(value) for value in grid]
+                if len(own) and len(grid) > 2 and not np.isnan(sizes).any():
+                    chosen = [_size(value) for value in own[f"reducer.{name}"].dropna()]
+                    ends = [np.isclose(chosen, end(sizes)).sum() for end in (min, max)]
+                    counts.append((item.label, name, len(chosen), len(grid), *ends))
+    columns = ["method", "parameter", "rows", "values", "lowest", "highest"]
+    by = pd.DataFrame(counts, columns=columns).groupby(["method", "parameter"], sort=False)
+    table = by.agg(
+        rows=("rows", "sum"),
+        values=("values", "max"),
+        lowest=("lowest", "sum"),
+        highest=("highest", "sum"),
+    )
+    table[["lowest", "highest"]] = table[["lowest", "highest"]].div(table["rows"], axis=0)
+    return table.reset_index()
+
+
+def _size(value: Any) -> float:
+    """Return a number, or the factor of a text such as ``3*scale`` or ``scale/10``; else nan."""
+    factor, _, divisor = str(value).partition("scale")
+    try:
+        return float(factor.rstrip("*") or 1) / float(divisor.lstrip("/") or 1)
+    except ValueError:
+        return float("nan")
