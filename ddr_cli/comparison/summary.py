@@ -234,6 +234,26 @@ def with_tuned_names(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(reducer_label=named)
 
 
+def _named(keys: Sequence[str], key: Sequence[Any]) -> dict[str, Any]:
+    """Return a setting by name; a missing number of labels means that all are given."""
+    setting = dict(zip(keys, key, strict=True))
+    if LABELS in setting and _is_missing(setting[LABELS]):
+        setting[LABELS] = ALL
+    return setting
+
+
+def _order_of(setting: Mapping[str, Any], places: Sequence[int], names: Sequence[str]) -> Any:
+    """Return the sort key of a setting's rows."""
+    return (
+        setting[CONTROL] == SHUFFLED_LABELS,
+        *places,
+        setting.get(TUNED, False),
+        *(_sort_key(setting[name]) for name in names),
+        setting["family"] != "predefined",
+        setting["family"],
+    )
+
+
 def summarize(run: Run) -> Summary:
     """Summarise a run: a row per method, setting, family of splits and metric.
 
@@ -264,18 +284,10 @@ def summarize(run: Run) -> Summary:
     # Groups of one column: a group of a whole table is costly to take.
     for key, group in trials.groupby(keys, dropna=False, sort=False)["status"]:
         members = group.index.to_numpy()
-        setting: dict[str, Any] = dict(zip(keys, key, strict=True))
-        if LABELS in axes and _is_missing(setting[LABELS]):
-            setting[LABELS] = ALL
+        setting = _named(keys, key)
         items = {piece: _item_of(run, piece, setting) for piece in PIECES}
-        order = (
-            setting[CONTROL] == SHUFFLED_LABELS,
-            *(place for place, _ in items.values()),
-            setting.get(TUNED, False),
-            *(_sort_key(setting[name]) for name in (*parameters, *axes)),
-            setting["family"] != "predefined",
-            setting["family"],
-        )
+        places = [place for place, _ in items.values()]
+        order = _order_of(setting, places, [*parameters, *axes])
         named = setting | {
             f"{piece}_label": method_name(item.label) for piece, (_, item) in items.items()
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -333,25 +333,38 @@ class Suite(StrictFrozen):
         kept = {key: value for key, value in given.items() if track.tune or key not in grids}
         item: Settings = {**kept, "name": name, "label": label, "mode": track.mode}
         traits = traits_of("reducers", factory, {})
+        # All declared grids together are too large to be thinned evenly.
         if track.tune and (track.tune.search == "sobol" or (is_code(name) and not grids)):
-            # The n_components are the suite's, except for a method of the user's own.
-            item |= {
-                key: {"grid": list(values)}
-                for key, values in traits.grids.items()
-                if key not in given and (key != WIDTH or is_code(name))
-            }
+            item |= _declared(traits.grids, given, name)
         if WIDTH not in parameter_model(factory).model_fields or WIDTH in given.keys() - grids:
             return item, None
         most = limits.most(traits, track.mode) or sys.maxsize
         default = min(width, most)
         if track.tune is None:
-            asked: Any = {"grid": sorted({min(n, most) for n in track.dimensions})}
-            return {**item, WIDTH: asked if track.dimensions else default}, None
-        if traits.grids and WIDTH not in traits.grids and is_code(name):
+            return {**item, WIDTH: _clipped(track.dimensions, most) or default}, None
+        if is_code(name) and traits.grids and WIDTH not in traits.grids:
             return {**item, WIDTH: default}, None
         stated: Any = item.get(WIDTH, {"grid": self.widths})
-        widths = sorted({default, *(each for each in stated["grid"] if each <= most)})
-        return {**item, WIDTH: {"grid": widths}}, default
+        return {**item, WIDTH: _up_to(most, stated, default)}, default
+
+
+def _clipped(widths: Sequence[int], most: int) -> Settings:
+    """Return a grid in which `most` stands for larger values; it is empty if there are no values."""
+    return {"grid": sorted({min(n, most) for n in widths})} if widths else {}
+
+
+def _up_to(most: int, stated: Any, default: int) -> Settings:
+    """Return a grid without the values above `most`, with the default."""
+    return {"grid": sorted({default, *(each for each in stated["grid"] if each <= most)})}
+
+
+def _declared(grids: Mapping[str, Sequence[Any]], given: Settings, name: str) -> Settings:
+    """Return a method's own grids; n_components is the suite's, except for own code."""
+    return {
+        key: {"grid": list(values)}
+        for key, values in grids.items()
+        if key not in given and (key != WIDTH or is_code(name))
+    }
 
 
 def load_suite(path_or_name: str | Path) -> Suite:

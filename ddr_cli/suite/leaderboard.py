@@ -96,20 +96,7 @@ def leaderboard(
     trial counts as the majority-class baseline of its training set. Except for the choice of
     splits, a method's score does not depend on the other methods.
     """
-    # Whole rows are costly to take again and again.
-    own = [name for name in map(str, rows.columns) if name in _NEEDED or f"floor_{name}" in rows]
-    own += [f"floor_{name}" for name in own if f"floor_{name}" in rows]
-    is_meant = (rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)
-    chosen = rows.loc[is_meant, own]
-    if len(chosen) and (chosen[LABELS] != ALL).all():
-        raise InputError(_SEVERAL.format(track, "labels"))
-    chosen = chosen[chosen[LABELS] == ALL]
-    classifier = _known("classifier", classifier, shared_classifiers(chosen))
-    chosen = chosen[chosen["classifier"] == classifier]
-    floored = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
-    metric = _known("metric", metric, floored)
-    if chosen.duplicated(["dataset", "split", "split_hash", "method"]).any():
-        raise InputError(_SEVERAL.format(track, "dimensions"))
+    classifier, metric, chosen = _asked(rows, classifier, metric, tuned=tuned, track=track)
     if datasets:
         chosen = chosen[chosen["dataset"].isin(datasets)]
     methods = chosen["method"].unique().tolist()
@@ -191,6 +178,27 @@ def rank_text(row: Mapping[Any, Any], of: int | None = None) -> str:
         f"rank {int(row['place'])}{f' of {of}' if of else ''}"
         f"{f' (95 % {interval})' if interval else ''}"
     )
+
+
+def _asked(
+    rows: pd.DataFrame, classifier: str | None, metric: str | None, *, tuned: bool, track: str
+) -> tuple[str, str, pd.DataFrame]:
+    """Return the classifier, the metric, and the rows of a leaderboard with its columns."""
+    # Whole rows are costly to take again and again.
+    own = [name for name in map(str, rows.columns) if name in _NEEDED or f"floor_{name}" in rows]
+    own += [f"floor_{name}" for name in own if f"floor_{name}" in rows]
+    is_meant = (rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)
+    chosen = rows.loc[is_meant, own]
+    if len(chosen) and (chosen[LABELS] != ALL).all():
+        raise InputError(_SEVERAL.format(track, "labels"))
+    chosen = chosen[chosen[LABELS] == ALL]
+    classifier = _known("classifier", classifier, shared_classifiers(chosen))
+    chosen = chosen[chosen["classifier"] == classifier]
+    floored = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
+    metric = _known("metric", metric, floored)
+    if chosen.duplicated(["dataset", "split", "split_hash", "method"]).any():
+        raise InputError(_SEVERAL.format(track, "dimensions"))
+    return classifier, metric, chosen
 
 
 def counted_rows(rows: pd.DataFrame, board: Leaderboard) -> pd.DataFrame:

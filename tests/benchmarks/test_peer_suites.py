@@ -24,7 +24,7 @@ def test_name_in_a_module():
 
 
 def test_parameter():
-    PCA(n_components=1, iterated_power=3).fit(X)
+    PCA(n_components=1, batch_size=3).fit(X)
 
 
 def test_attribute():
