@@ -349,8 +349,8 @@ class Suite(StrictFrozen):
 
 
 def _clipped(widths: Sequence[int], most: int) -> Settings:
-    """Return a grid in which `most` stands for larger values; it is empty if there are no values."""
-    return {"grid": sorted({min(n, most) for n in widths})} if widths else {}
+    """Return a grid with larger values at `most`, empty if there are no values."""
+    return {"grid": list[JsonValue](sorted({min(n, most) for n in widths}))} if widths else {}
 
 
 def _up_to(most: int, stated: Any, default: int) -> Settings:
