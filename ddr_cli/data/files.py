@@ -70,13 +70,8 @@ def decoded_text(path: Path, encoding: str = "utf-8-sig") -> str:
 
 def check_zip(path: Path) -> None:
     """Reject a zip file that unpacks to too much, before a library unpacks it."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            total = sum(member.file_size for member in archive.infolist())
-    except zipfile.BadZipFile as error:
-        raise InputError(
-            f"{path} is not a file of its kind, or is incomplete: save or download it again."
-        ) from error
+    with zipfile.ZipFile(path) as archive:
+        total = sum(member.file_size for member in archive.infolist())
     if total > UNPACKED_LIMIT:
         raise InputError(f"{path}: unpacks to {total} bytes; it is not read.")
 

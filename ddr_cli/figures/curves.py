@@ -276,7 +276,7 @@ def _value_limits(drawn: _Curves, axes: Axes) -> str:
     lower = lower_is_better(picture.metric)
     top = _FLAT * float(means.min())
     # How a method improves with labels or samples is all of the curve, not its flat end.
-    cut = drawn.x not in AXES and lower and style.is_steep(means) and (means <= top).mean() >= 0.8
+    cut = drawn.x not in AXES and lower and style.is_steep(means) and (means <= top).mean() >= 0.7
     if cut:
         shown, means = shown[shown <= top], means[means <= top]
     style.value_axis(axes, means, "y", picture.metric, few=drawn.compact)

@@ -277,18 +277,18 @@ def test_the_lite_suite_can_be_planned_without_its_extras(ddr_here, monkeypatch)
         raise PackageNotFoundError(distribution)
 
     monkeypatch.setattr("ddr_cli.core.extras.version", none_is_there)
-    refused = ddr_here("suite", "run", "lite")
+    refused = ddr_here("suite", "run", "lite2")
     assert refused.returncode == 2
     assert "methods.umap: umap needs umap-learn" in refused.stderr
     # What fits nothing needs no library.
     words = ("--hours", "1", "--only", "iris", "--track", "inductive", "--out", "nowhere")
-    planned = ddr_here("suite", "status", "lite", *words)
+    planned = ddr_here("suite", "status", "lite2", *words)
     assert planned.returncode == 0
     with nothing_fitted():
-        lite = load_suite("lite")
+        lite = load_suite("lite2")
         specs = list(lite.specs())
     assert f"{len(lite.methods)} of {len(lite.methods)} times are unknown" in planned.stdout
-    words = ("lite", "--only", "iris", "--out", "nowhere")
+    words = ("lite2", "--only", "iris", "--out", "nowhere")
     assert "has no rows yet" in ddr_here("suite", "table", *words).stderr
     added = ddr_here("suite", "add", "sklearn.decomposition:FastICA", *words, "--trust")
     assert "run the suite first" in added.stderr.replace("\n", " ")

@@ -156,7 +156,7 @@ def test_a_journal_that_another_program_takes_away_has_its_rows_again(
         run(spec, progress=Once(take))
     rows = read_trials(folder)
     assert set(before) < set(rows["trial_id"])
-    assert f"all {len(rows)} rows again" in str(raised.value)
+    assert f"All {len(rows)} rows" in str(raised.value)
     aside = list((folder / "previous").glob("*/trials.csv"))
     assert len(aside) == (deed in ("emptied", "replaced"))
     outcome = run(spec)
@@ -168,7 +168,7 @@ def test_a_journal_removed_after_the_last_row_is_written_again(make_spec, run, t
         def end(self) -> None:
             (tmp_path / "small" / "trials.csv").unlink()
 
-    with pytest.raises(InputError, match="all 6 rows again"):
+    with pytest.raises(InputError, match="All 6 rows"):
         run(make_spec(reducers=["none"]), progress=AtTheEnd())
 
 

@@ -93,7 +93,7 @@ def test_where_a_trial_failed_is_kept_with_file_and_line(make_spec, run):
 
 
 def test_a_piece_that_is_no_transformer_is_refused_or_fails_its_own_trials(make_spec, run):
-    for name, why in (("function", "it has no fit"), ("no_class", "is no class")):
+    for name, why in (("function", "it has no fit"), ("no_class", "is not a class")):
         with pytest.raises(InputError, match=why):
             make_spec(reducers=["pca", name])
     table = outcome_of(make_spec(split=ONE_SPLIT, reducers=["pca", "no_transform"]), run)

@@ -47,7 +47,7 @@ def measure(kind, name):
                 evaluator.set_params(random_state=0)
             # Two species are one class, so that the measures of sub-classes have some.
             points = Embedded(X[:, :2], X, np.minimum(y, 1), 100, ("setosa", "others"), y)
-            if name.startswith("class_"):
+            if name.startswith(("class_", "centre_")):
                 points = Embedded(X[:, :2], X, y, 100, ("setosa", "versicolor", "virginica"))
             version = get_evaluator_traits(evaluator).version
             return {"version": version, "values": [evaluator.score(points)]}

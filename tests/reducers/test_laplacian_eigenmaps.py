@@ -128,7 +128,7 @@ def test_a_search_done_before_is_used():
     found, queried = kneighbors(CLOUD, 12), kneighbors(CLOUD, 9, queries=NEW)
     assert_array_equal(model.fit(CLOUD, neighbors=found).transform(NEW), expected)
     assert_array_equal(model.transform(NEW, neighbors=queried), expected)
-    with pytest.raises(ValueError, match="80 points, but X has 25"):
+    with pytest.raises(ValueError, match="80 samples, but X has 25"):
         model.fit(NEW, neighbors=found)
 
 

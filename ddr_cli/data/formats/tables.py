@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -241,12 +242,21 @@ def read_table(
     return read_columns([read_file_cells(Path(path), sheet, skip_rows) for path in paths], columns)
 
 
+def _check_excel(path: Path) -> None:
+    _load_library("openpyxl", path)
+    try:
+        check_zip(path)
+    except BadZipFile as error:
+        raise InputError(
+            f"{path} is not an Excel file that can be read: save it again as .xlsx."
+        ) from error
+
+
 def sheet_names(path: Path) -> list[str]:
     """Return the names of an Excel file's sheets; empty for other files."""
     if path.suffix.lower() not in _EXCEL:
         return []
-    _load_library("openpyxl", path)
-    check_zip(path)
+    _check_excel(path)
     try:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             return [str(name) for name in book.sheet_names]
@@ -292,8 +302,7 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
 
 
 def _excel(path: Path, sheet: int | str) -> pd.DataFrame:
-    _load_library("openpyxl", path)
-    check_zip(path)
+    _check_excel(path)
     # Without an engine pandas takes whichever installed library reads the content.
     with pd.ExcelFile(path, engine="openpyxl") as book:
         try:
