@@ -127,10 +127,7 @@ def _content(path: Path, found: Comparison) -> str | bytes:
         case ".md":
             return "\n".join([each.markdown() for each in tables] + [f"{n}\n" for n in found.notes])
         case ".tex":
-            return (
-                "\n".join([each.latex() for each in tables] + [f"% {n}" for n in found.notes])
-                + "\n"
-            )
+            return "\n".join(each.latex(found.notes) for each in tables)
     from ddr_cli.figures.pair_matrix import draw_pairs
     from ddr_cli.figures.style import image_bytes
 

@@ -75,6 +75,13 @@ def tabular(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[b
     return "\n".join([*lines, ""])
 
 
+def floating(text: str, sentences: Sequence[str]) -> str:
+    """Return a tabular in a floating table with a caption."""
+    caption = " ".join(_escaped(each.rstrip(".") + ".") for each in sentences)
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", text, r"\end{table}", ""]
+    return "\n".join(lines)
+
+
 def _in_lines(text: str, room: float) -> str:
     """Return a cell, broken into several lines if it is wider than the available width."""
     lines = [""]

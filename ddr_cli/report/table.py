@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from csv import QUOTE_ALL
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from ddr_cli.core.spreadsheet import as_cell
-from ddr_cli.report.latex import tabular
+from ddr_cli.report.latex import floating, tabular
 
 if TYPE_CHECKING:
     from rich.table import Table as TerminalTable
@@ -130,12 +131,17 @@ class Table:
         title = f"### {self.title}\n\n" if self.title else ""
         return title + table + "".join(f"\n{note}\n" for note in self.notes)
 
-    def latex(self) -> str:
-        """Return a tabular (package booktabs); the title and the notes are comments above it."""
+    def latex(self, caption: Sequence[str] | None = None) -> str:
+        """Return a tabular (package booktabs); the title and the notes are comments above it.
+
+        With more sentences for a `caption`, they are the caption of a table that floats.
+        """
         names = [*map(str, self.frame.columns)]
         left = [place == 0 or name in self.left for place, name in enumerate(names)]
         words = (*([self.title] if self.title else []), *self.notes)
         text = tabular(names, self.frame.astype(str).to_numpy().tolist(), left)
+        if caption is not None:
+            return floating(text, [*words, *caption])
         return "".join(f"% {line}\n" for line in words) + text
 
     def csv(self) -> str:

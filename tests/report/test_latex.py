@@ -82,6 +82,9 @@ def test_a_typical_comparison_fits_the_page(tmp_path, make_spec, write_results):
     for each in ("nmmp_iris", "fair_landsat", "rivals_segment", folder):
         tables += comparison_tables(compare([summary_of(RESULTS / each)]))
     body = "\n\n".join(table.latex() for table in tables)
+    body += tables[-1].latex(["Four splits, 50 % of the samples"])
+    assert r"\caption{" in body
+    assert r"Four splits, 50 \% of the samples.}" in body
     page = r"\documentclass{article}\usepackage{booktabs}\setlength{\parindent}{0pt}"
     (tmp_path / "page.tex").write_text(f"{page}\\begin{{document}}\n{body}\n\\end{{document}}\n")
     done = subprocess.run(
