@@ -122,7 +122,9 @@ def _facts(method: type, traits: Traits) -> str:
 
 
 def _figure(name: str, traits: Traits, runs: pd.DataFrame, root: Path) -> str:
-    here = [run for run in SHOWN if run in set(runs["run"])]
+    # `ddr report` draws the runs' figures, which are not committed.
+    drawn = {run for run in runs["run"] if (root / "results" / run / "figure.svg").is_file()}
+    here = [run for run in SHOWN if run in drawn]
     if here:
         title = runs.loc[runs["run"] == here[0], "title"].iloc[0]
         folder = f"../../results/{here[0]}"
