@@ -44,8 +44,7 @@ def kernel_gamma(points: Points, gamma: Gamma, kernel: object) -> float:
     """
     if not isinstance(gamma, str):
         return float(gamma)
-    factor, _, divisor = gamma.partition("scale")
-    times = float(factor.rstrip("*") or 1) / float(divisor.lstrip("/") or 1)
+    times = scale_factor(gamma)
     mean, variance = feature_moments(points)
     if kernel == "laplacian":
         size = np.sqrt(variance).sum()
@@ -56,6 +55,16 @@ def kernel_gamma(points: Points, gamma: Gamma, kernel: object) -> float:
     else:
         size = variance.sum()
     return times / float(size) if size > 0 else times
+
+
+def scale_factor(text: str) -> float:
+    """Return the factor of ``3*scale`` or ``scale/10``, and of a number the number.
+
+    >>> scale_factor("3*scale"), scale_factor("scale/10"), scale_factor("0.5")
+    (3.0, 0.1, 0.5)
+    """
+    factor, _, divisor = text.partition("scale")
+    return float(factor.rstrip("*") or 1) / float(divisor.lstrip("/") or 1)
 
 
 def feature_moments(points: Points) -> tuple[Floats, Floats]:

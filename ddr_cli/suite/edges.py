@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ddr_cli.numerics.kernels import scale_factor
 from ddr_cli.suite.definition import INDUCTIVE
 from ddr_cli.suite.remaining import SuitePart
 
@@ -48,9 +49,8 @@ def edges(parts: Sequence[SuitePart]) -> pd.DataFrame:
 
 
 def _size(value: Any) -> float:
-    """Return a number, or the factor of a text such as ``3*scale`` or ``scale/10``; else nan."""
-    factor, _, divisor = str(value).partition("scale")
+    """Return a number, or the factor of a multiple of a kernel's scale; else nan."""
     try:
-        return float(factor.rstrip("*") or 1) / float(divisor.lstrip("/") or 1)
+        return scale_factor(str(value))
     except ValueError:
         return float("nan")

@@ -73,7 +73,7 @@ def draw_scores(board: Leaderboard) -> Figure:
         axes.set_yticks(list(lines), names)
         axes.set_ylim(len(table) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel("score: 0 is the majority-class baseline, 1 no mistake")
+        axes.set_xlabel("score: 0 is the majority-class baseline, 1 is no error")
         how, best = "tuned" if board.tuned else "at their defaults", method_name(board.best)
         title = f"{len(table)} methods, {how}, on {len(board.means)} data sets"
         words = f"{int(level.sum()) - 1} cannot be distinguished from {best}, which ranks first"

@@ -37,7 +37,7 @@ class Leaderboard:
     """Methods of one track with one classifier, each tuned or each at its defaults.
 
     `table` has a row per method, by rank (`place`): the scaled `score` (0: majority-class baseline,
-    1: no mistake), a mean over data sets, with its bootstrap interval `low` to `high`; the interval
+    1: no error), a mean over data sets, with its bootstrap interval `low` to `high`; the interval
     `rank_low` to `rank_high` of the rank, and the fraction `first` of resamples of the data sets in
     which the method ranks first; the `mean`
     of the metric; the fraction of `failed` splits; the mean CPU `seconds` of a fit with its tuning;

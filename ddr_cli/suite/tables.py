@@ -113,7 +113,7 @@ def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:
     ranged = f"{splits[0]}" if len(splits) == 1 else f"{splits[0]} to {splits[-1]}"
     lines = [
         f"score: the mean over data sets of {metric_name(board.metric)}, scaled from the "
-        "majority-class baseline (0) to no mistake (1), and its bootstrap interval over data sets; "
+        "majority-class baseline (0) to no error (1), and its bootstrap interval over data sets; "
         f"{ranged} splits of each data set, the same for all methods; the interval of a rank is "
         "that of the same resamples",
         f"to the best ({board.best}), to {board.baseline}: wins/equal/losses over data sets, equal "
