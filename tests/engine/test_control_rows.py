@@ -21,6 +21,12 @@ def cells(path):
     return table.drop(columns=["fit_seconds", "eval_seconds"]).set_index("trial_id")
 
 
+def failures(results):
+    """Return why trials of the run failed, to be shown when a test fails."""
+    rows = read_trials(results / "small", which="all")
+    return rows.loc[rows["status"] != "ok", ["split", "reducer", "status", "reason"]].to_string()
+
+
 @pytest.fixture
 def spec(make_spec):
     return make_spec(reducers=[LDA], controls=CONTROLS)
@@ -205,7 +211,7 @@ def test_controls_that_another_program_removes_are_written_again(spec, run, tmp_
     kept = len(read_trials(tmp_path / "small", which="all"))
     assert len(read_trials(tmp_path / "small", which="controls")) > 0
     outcome = run(spec)
-    assert (outcome.skipped, outcome.done) == (kept, outcome.planned - kept)
+    assert (outcome.skipped, outcome.done) == (kept, outcome.planned - kept), failures(tmp_path)
 
 
 def test_replaced_controls_are_kept_in_previous(make_spec, run, folder):

@@ -24,3 +24,19 @@ def test_each_worker_draws_numbers_of_its_own_and_has_the_environment_of_today(m
         finally:
             executor.stop()
     assert len(drawn) == 2
+
+
+def test_a_process_does_no_job_after_it_was_told_to_end():
+    executor = LocalExecutor(1)
+
+    def process():
+        assert executor.capacity == 2
+        assert executor._pool is not None
+        return executor._pool.schedule(os.getpid).result()
+
+    try:
+        before = process()
+        executor.discard()
+        assert process() != before
+    finally:
+        executor.stop()

@@ -112,9 +112,8 @@ class LocalExecutor(Executor):
 
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that run them."""
-        for submitted in self._submitted.values():
-            submitted.future.cancel()
-        self._submitted.clear()
+        # pebble could end a process that has just taken a later job, so no process is kept.
+        self.stop()
 
     def stop(self) -> None:
         """End all processes at once."""
