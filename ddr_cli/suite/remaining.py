@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,19 +61,20 @@ class SuitePart:
     @cached_property
     def tallies(self) -> pd.DataFrame:
         """By method, how many trials are planned, done, failed (of those done), stale, missing."""
-        fits = [fit for fits in self.plan.fits.values() for fit in fits]
-        trials = [
-            (fit.reducer.label, self.status.get(trial)) for fit in fits for trial in fit.trials
-        ]
-        table = pd.DataFrame(trials, columns=["method", "status"])
-        failed = table["status"].notna() & (table["status"] != OK)
-        by_method = table.assign(failed=failed).groupby("method", sort=False)
-        found = by_method.agg(
-            planned=("status", "size"), done=("status", "count"), failed=("failed", "sum")
-        )
-        found = found.reindex([*found.index, *(self.stale.keys() - set(found.index))], fill_value=0)
-        found["stale"] = pd.Series(self.stale, found.index, dtype=float).fillna(0).astype(int)
-        return found.assign(missing=found["planned"] - found["done"])
+        counts: dict[str, Counter[str]] = {}
+        for fit in chain.from_iterable(self.plan.fits.values()):
+            own = counts.setdefault(fit.reducer.label, Counter())
+            ended = [self.status[trial] for trial in fit.trials if trial in self.status]
+            own["planned"] += len(fit.trials)
+            own["done"] += len(ended)
+            own["failed"] += len(ended) - ended.count(OK)
+        for name, stale in self.stale.items():
+            counts.setdefault(name, Counter())["stale"] = stale
+        for own in counts.values():
+            own["missing"] = own["planned"] - own["done"]
+        columns = ["planned", "done", "failed", "stale", "missing"]
+        table = pd.DataFrame(counts.values(), index=list(counts), columns=columns)
+        return table.fillna(0).astype(int).rename_axis("method")
 
     def to_do(self, key: SplitKey) -> list[str]:
         """Return the methods that are not finished on a split."""

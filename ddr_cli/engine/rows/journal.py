@@ -14,6 +14,8 @@ import io
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import compress
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -157,7 +159,7 @@ class Journal:
         if not rows:
             return
         lines = [_line([_cell(row.get(column)) for column in self.columns]) for row in rows]
-        if not self.is_in_place():
+        if not self.is_in_place(quickly=True):
             self._lines += lines
             self._status = None
             raise InputError(f"{self.path} was removed or changed by another program.")
@@ -166,9 +168,14 @@ class Journal:
         self._lines += lines
         self._status = None
 
-    def is_in_place(self) -> bool:
-        """Return whether the open file is still at its path, and no other program wrote to it."""
+    def is_in_place(self, *, quickly: bool = False) -> bool:
+        """Return whether the open file is still at its path, and no other program wrote to it.
+
+        The file is compared with the rows or, `quickly`, only if its size, time or inode differ.
+        """
         try:
+            if quickly and _stamp(self.path) == self._stamp:
+                return True
             there = self.path.stat()
             same = os.path.samestat(there, os.fstat(self._file)) and there.st_size == self._end
             return same and _read(self.path)[1] == self._lines
@@ -210,6 +217,7 @@ class Journal:
                 self._rewrite([_line([*self._in_columns(line)]) for line in self._lines])
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             os.ftruncate(self._file, self._end)
+            self._stamp = _stamp(self._file)
         return self
 
     def _in_columns(self, line: str) -> Iterator[str]:
@@ -258,6 +266,7 @@ class Journal:
             self._rewrite(lines)
             os.close(self._file)
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
+            self._stamp = _stamp(self._file)
 
     def _rewrite(self, lines: list[str]) -> None:
         content = _text([_line(self.columns), *lines]).encode()
@@ -276,12 +285,13 @@ class Journal:
             os.ftruncate(self._file, self._end)
             raise
         self._end += len(content)
+        self._stamp = _stamp(self._file)
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
+def _stamp(file: Path | int) -> tuple[int, int, int] | None:
     """Return values that differ if a file was changed: its size, its time and its inode."""
     try:
-        facts = path.stat()
+        facts = os.stat(file)
     except (FileNotFoundError, NotADirectoryError):
         return None
     return facts.st_size, facts.st_mtime_ns, facts.st_ino
@@ -291,38 +301,43 @@ def read_rows(folder: Path) -> pd.DataFrame:
     """Return the last row of each trial of a folder, of methods and of controls, as text."""
     import pandas as pd
 
-    if not (Path(folder) / FILE_NAME).is_file():
+    columns = _columns_of(Path(folder))
+    return pd.DataFrame({name: _text_column(cells) for name, cells in columns.items()})
+
+
+def _columns_of(folder: Path) -> dict[str, Sequence[str]]:
+    """Return the cells of `read_rows` by column."""
+    if not (folder / FILE_NAME).is_file():
         raise InputError(f"There is no {FILE_NAME} in {folder}; run a spec first.")
-    methods, controls = (_rows_of(Path(folder) / name) for name in FILE_NAMES)
-    table = methods
-    if len(controls):
+    columns, controls = (_columns_in(folder / name) for name in FILE_NAMES)
+    if more := len(controls["trial_id"]):
+        n = len(columns["trial_id"])
+        columns = {
+            name: (*columns.get(name, [""] * n), *controls.get(name, [""] * more))
+            for name in columns | controls
+        }
         # A run that was killed while it moved rows leaves them in both files.
-        both = pd.concat([methods, controls], ignore_index=True).fillna("")
-        table = both.drop_duplicates("trial_id", keep="last", ignore_index=True)
-    if "control" not in table:
+        last = {trial: row for row, trial in enumerate(columns["trial_id"])}
+        if len(last) < n + more:
+            kept = sorted(last.values())
+            columns = {name: [cells[row] for row in kept] for name, cells in columns.items()}
+    if "control" not in columns:
         # No run has resumed here since controls have a file of their own.
-        table.insert(len(IDENTITY_COLUMNS), "control", "")
-    return table
+        first = dict.fromkeys(IDENTITY_COLUMNS, ())
+        columns = first | {"control": [""] * len(columns["trial_id"])} | columns
+    return columns
 
 
-def _rows_of(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
+def _columns_in(path: Path) -> dict[str, Sequence[str]]:
+    """Return the cells of the last row of each trial of one file, by column."""
     journal = Journal(path, ())
-    header = journal.header or journal_columns((), ())
-    lines = journal.lines
-    text = io.BytesIO(_text([_line(header), *lines]).encode())
-    # In one chunk, so that equal cells are one string.
-    table = pd.read_csv(
-        text, names=list(header), header=0, dtype=object, na_filter=False, low_memory=False
-    )
-    if any("'" in line for line in lines):
-        table = table.map(from_cell)
+    header, lines = journal.header or journal_columns((), ()), journal.lines
+    cells = zip(*map(_cells_of, lines), strict=True) if lines else ((),) * len(header)
+    columns: dict[str, Sequence[str]] = dict(zip(header, cells, strict=True))
     # Cells of an unknown file are printed on the terminal, too.
-    for column in () if "".join(lines).isprintable() else table.columns:
-        if odd := [text for text in table[column].unique() if not text.isprintable()]:
-            table[column] = table[column].replace({text: printable(text) for text in odd})
-    return table
+    if not "".join(lines).isprintable():
+        columns = {name: list(map(printable, column)) for name, column in columns.items()}
+    return columns
 
 
 def read_trials(
@@ -360,61 +375,75 @@ def read_trials(
     """
     import pandas as pd
 
-    table = read_rows(Path(folder))
+    columns = _columns_of(Path(folder))
     if which != "all":
-        table = table[(table["control"] != "") == (which == "controls")].reset_index(drop=True)
+        kept = [(control != "") == (which == "controls") for control in columns["control"]]
+        columns = {name: list(compress(cells, kept)) for name, cells in columns.items()}
     text = {*IDENTITY_COLUMNS, *NAMING_COLUMNS, "status", "reason"}
-    for column in table.columns:
-        if column in text:
-            continue
-        cells = table[column].replace("all", "") if column == "labels" else table[column]
-        if "." in column or column in ("labels", "tuned"):
-            # Few values in many cells.
-            codes, distinct = pd.factorize(cells)
-            typed = _typed(pd.Series(distinct, dtype=object))
-            table[column] = typed.take(codes).set_axis(table.index)
-        else:
-            table[column] = _numbers(cells, Path(folder))
-    return table
+    return pd.DataFrame(
+        {
+            name: _text_column(cells) if name in text else _typed(name, cells, folder)
+            for name, cells in columns.items()
+        }
+    )
 
 
-def _numbers(cells: pd.Series[Any], folder: Path) -> pd.Series[float]:
+def _text_column(cells: Sequence[str]) -> pd.Series[Any]:
     import pandas as pd
 
-    numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
+    # Equal cells are one string.
+    one = {text: text for text in cells}
+    return pd.Series([one[text] for text in cells], dtype=object)
+
+
+def _typed(name: str, cells: Sequence[str], folder: str | Path) -> Any:
+    """Return the values of a column of parameters or of numbers as an array."""
+    import numpy as np
+    import pandas as pd
+
+    if name == "labels":
+        cells = ["" if cell == "all" else cell for cell in cells]
+    elif name != "tuned" and "." not in name:
+        return _numbers(name, cells, Path(folder))
+    # Few values in many cells.
+    place = {text: i for i, text in enumerate(dict.fromkeys(cells))}
+    there = [text for text in place if text not in ("", "None")]
+    values: dict[str, Any] = {text: text for text in there}
+    dtype: Any = object
+    if there and {"True", "False"}.issuperset(there):
+        values, dtype = {"True": True, "False": False}, "boolean"
+    elif there:
+        with suppress(ValueError, TypeError):
+            numbers = pd.to_numeric(np.array(there, dtype=object))
+            dtype = "Int64" if numbers.dtype.kind in "iu" else "float64"
+            values = dict(zip(there, numbers.tolist(), strict=True))
+    if dtype is object:
+        return pd.Series([values.get(text) for text in cells], dtype=object)
+    distinct = pd.array([values.get(text) for text in place], dtype=dtype)
+    return distinct.take([place[text] for text in cells])
+
+
+def _numbers(name: str, cells: Sequence[str], folder: Path) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    texts = np.array(cells, dtype=object)
+    numbers = pd.to_numeric(texts, errors="coerce").astype("float64")
     # Cells that are not numbers come back missing, like empty cells and "nan".
-    missing = cells[numbers.isna() & (cells != "")]
-    wrong = missing[missing.str.lower() != "nan"]
-    if wrong.empty:
+    wrong = [text for text in texts[np.isnan(numbers)] if text.lower() not in ("", "nan")]
+    if not wrong:
         return numbers
     place = next(
         f"{path}, line {number}"
-        for path in (folder / name for name in FILE_NAMES)
+        for path in (folder / file for file in FILE_NAMES)
         for header, lines, _ in [_read(path)]
         for number, line in enumerate(lines, start=2)
-        if printable(_cells_of(line)[header.index(str(cells.name))]) == wrong.iloc[0]
+        if printable(_cells_of(line)[header.index(name)]) == wrong[0]
     )
     raise InputError(
-        f"{place}: {cells.name} is {wrong.iloc[0]!r}, which is not a number; restore the file, or "
+        f"{place}: {name} is {wrong[0]!r}, which is not a number; restore the file, or "
         "move it away to start over."
     )
-
-
-def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
-    import pandas as pd
-
-    values = pd.Series([None if x in ("", "None") else x for x in cells], dtype=object)
-    present = values.dropna()
-    if present.empty:
-        return values
-    if set(present) <= {"True", "False"}:
-        return values.map({"True": True, "False": False}).astype("boolean")
-    try:
-        numbers = pd.to_numeric(present)
-    except (ValueError, TypeError):
-        return values
-    whole = pd.api.types.is_integer_dtype(numbers)
-    return numbers.astype("Int64" if whole else "float64").reindex(values.index)
 
 
 def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
