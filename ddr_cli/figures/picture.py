@@ -27,6 +27,7 @@ from ddr_cli.comparison.summary import (
     Summary,
     best_index,
     best_over_resplits,
+    parameter_columns,
     swept_columns,
     with_tuned_names,
 )
@@ -80,7 +81,10 @@ class Picture:
         self.run = summary.run
         self.metric = metric
         self.scale = 100.0 if is_rate(metric) else 1.0
-        rows = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
+        # Figures select rows again and again, which takes as long as there are columns.
+        fixed = {*parameter_columns(summary.methods.columns)} - {*swept_columns(summary.run)}
+        rows = summary.methods[summary.methods["metric"] == metric].drop(columns=[*fixed])
+        rows = with_tuned_names(rows)
         rows = rows.assign(failed=rows.get("failed", 0))
         if rows["failed"].any():
             trials = (summary.row(int(index)).trials for index in rows.index)

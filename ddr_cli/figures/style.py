@@ -442,7 +442,7 @@ def _compact(figure: Figure) -> bytes:
         .quantize(_PALETTE, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     )
     buffer = io.BytesIO()
-    reduced.save(buffer, format="PNG", optimize=True)
+    reduced.save(buffer, format="PNG")
     return buffer.getvalue()
 
 

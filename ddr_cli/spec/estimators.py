@@ -8,7 +8,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, Literal, get_args
 
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
 from ddr_cli.core.own_code import is_code, is_trusted, shown
@@ -178,6 +178,18 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
         # Only a third party's default can break its own annotation; it is then used as it is.
         values = dict(model(**given))
     return in_form(factory, {name: each for name, each in values.items() if is_plain(each)})
+
+
+def completed(factory: Factory, parameter: str, value: Any) -> JsonValue:
+    """Return one parameter as `complete` does."""
+    made = _blank(factory)
+    made.__pydantic_validator__.validate_assignment(made, parameter, value)
+    return in_form(factory, {parameter: vars(made)[parameter]})[parameter]
+
+
+@cache
+def _blank(factory: Factory) -> BaseModel:
+    return parameter_model(factory).model_construct()
 
 
 def in_form(factory: Factory, params: Mapping[str, Any]) -> dict[str, JsonValue]:

@@ -20,7 +20,7 @@ from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.spec.components import Component, Item
 from ddr_cli.spec.estimators import (
     MODES,
-    complete,
+    completed,
     did_you_mean_setting,
     in_form,
     is_annotated,
@@ -65,6 +65,9 @@ class Setting:
     def of(cls, item: Item, params: Mapping[str, JsonValue], mode: str | None) -> Setting:
         """Return an item's setting."""
         return cls(item.name, item.label, params, mode, item.traits(params).version)
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
     @cached_property
     def text(self) -> str:
@@ -218,8 +221,9 @@ def checked_value(
     found: list[str] = []
     for item in items:
         try:
-            params = complete(item.factory, {**item.params, parameter: value})
-            forms.append(params.get(parameter, value))
+            form = completed(item.factory, parameter, value)
+            params = {**item.params, parameter: form}
+            forms.append(form)
             if how := missing_of(item.section, item.factory, params):
                 found.append(f"{item.name} {how}")
             if not is_annotated(item.factory):

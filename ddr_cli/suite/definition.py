@@ -282,15 +282,17 @@ class Suite(StrictFrozen):
             "dataset": {"name": dataset, **own.options},
             "split": {**own.split, "repeats": how.repeats or self.repeats, "seed": self.seed},
             "preprocess": self.preprocess if own.preprocess is None else own.preprocess,
-            "classifiers": how.classifiers or self.classifiers,
             "path": self.path,
         }
-        if how.measures:
-            parts["measures"] = how.measures
         if how.sizes:
             parts["sweep"] = {TRAIN: self._sizes(how, dataset)}
         # The largest n_components depends on the split and the steps.
-        limits = limits_of(make_spec(reducers=["none"], controls=[], **parts))
+        limits = limits_of(
+            make_spec(reducers=["none"], classifiers=["knn"], controls=[], **parts)
+        )
+        parts["classifiers"] = how.classifiers or self.classifiers
+        if how.measures:
+            parts["measures"] = how.measures
         width = own.n_components or max((limits.n_classes or 0) - 1, 2)
         items = [self._item(label, how, limits, width) for label in self.methods_of(track)]
         stem = Path(dataset).stem

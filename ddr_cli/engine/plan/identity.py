@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, wraps
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from ddr_cli.core.own_code import class_name
+from ddr_cli.core.own_code import class_name, is_code
 from ddr_cli.engine.plan.searches import TRANSDUCTIVE
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
 
+_T = TypeVar("_T")
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _SCALARS = (str, int, float, bool, type(None))
 
@@ -89,7 +90,7 @@ class TrialIds:
         around = self._around_split.get(kind)
         if around is None:
             # Keys in alphabetical order.
-            evaluator = self._text(cell.evaluator, _evaluator)
+            evaluator = self._text(cell.evaluator, described)
             tuning = "" if cell.tuning is None else f',"tuning":{self._tuning(cell.tuning)}'
             before = f'{{"classifier":{evaluator},{self._before_split(cell)}'
             around = self._around_split[kind] = (before, f"{tuning}}}")
@@ -112,7 +113,7 @@ class TrialIds:
         unlabelled = cell.reducer.mode == TRANSDUCTIVE or cell.labels is not None
         order = '"order":"drawn",' if unlabelled else ""
         # A tuned trial's fit is of the width that is chosen, whatever else the spec fits.
-        reducer = self._text(cell.reducer, self._reducer if cell.tuning is None else _alone)
+        reducer = self._text(cell.reducer, self._reducer if cell.tuning is None else described)
         return (
             f'{control}"data":{self._data.text},{labels}{order}"preprocess":{self._steps},'
             f'"reducer":{reducer},"split":'
@@ -140,7 +141,7 @@ class TrialIds:
     def _tuning(self, tuning: Tuning) -> str:
         tuned = tuning.candidates[0][0].text
         candidates = ",".join(
-            f"[{self._text(reducer, self._reducer, tuned)},{self._text(other, _evaluator)}]"
+            f"[{self._text(reducer, self._reducer, tuned)},{self._text(other, described)}]"
             for reducer, other in tuning.candidates
         )
         inner = {"folds": tuning.folds, "metric": tuning.metric, "repeats": tuning.repeats}
@@ -148,21 +149,25 @@ class TrialIds:
 
     def _reducer(self, setting: Setting, tuned: str = "") -> dict[str, Any]:
         width = self._fitted_width(setting, tuned)
-        return _alone(setting) | ({} if width is None else {"fitted_width": width})
+        return described(setting) | ({} if width is None else {"fitted_width": width})
 
 
-def _evaluator(setting: Setting) -> dict[str, Any]:
+def of_registered(make: Callable[[Setting], _T]) -> Callable[[Setting], _T]:
+    """Keep what a function returns for a setting, unless it is of code that may change."""
+    kept = cache(make)
+    return wraps(make)(lambda setting: (make if is_code(setting.name) else kept)(setting))
+
+
+@of_registered
+def described(setting: Setting) -> dict[str, Any]:
+    """Return the part of a trial's identity that a reducer or an evaluator is."""
     from ddr_cli.evaluation.evaluators import evaluator_registry
-
-    registry = evaluator_registry(setting.name)
-    return _component(registry, setting.name, setting.version, setting.params)
-
-
-def _alone(setting: Setting) -> dict[str, Any]:
     from ddr_cli.reducers.registry import REDUCERS
 
-    component = _component(REDUCERS, setting.name, setting.version, setting.params)
-    return component | {"mode": setting.mode}
+    # Only reducers have a mode.
+    registry = evaluator_registry(setting.name) if setting.mode is None else REDUCERS
+    component = _component(registry, setting.name, setting.version, setting.params)
+    return component if setting.mode is None else component | {"mode": setting.mode}
 
 
 def _component(

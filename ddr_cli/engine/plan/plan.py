@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.core.own_code import shown
 from ddr_cli.engine.plan.datasets import Datasets
-from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical_json, differing
+from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical_json, described, of_registered
 from ddr_cli.engine.plan.searches import OUT_OF_SAMPLE, QUERIES, transforms_by_neighbors
 from ddr_cli.spec.method_name import method_name
 
@@ -130,9 +130,6 @@ class Plan:
     @cached_property
     def unstated(self) -> dict[str, set[str]]:
         """The parameters that have their default in every trial, and the components with them."""
-        from ddr_cli.evaluation.evaluators import evaluator_registry
-        from ddr_cli.reducers.registry import REDUCERS
-
         stated: set[str] = set()
         having: dict[str, set[str]] = {}
         # Trials share settings: each is looked at once.
@@ -142,10 +139,7 @@ class Plan:
                 for kind, setting in zip(COMPONENTS, pair, strict=True):
                     settings[id(setting)] = kind, setting
         for kind, setting in settings.values():
-            is_reducer = kind == COMPONENTS[0]
-            registry = REDUCERS if is_reducer else evaluator_registry(setting.name)
-            own = differing(registry.load(setting.name), setting.params)
-            stated |= {f"{kind}.{name}" for name in own}
+            stated |= {f"{kind}.{name}" for name in described(setting)["params"]}
             for name in setting.params:
                 having.setdefault(f"{kind}.{name}", set()).add(shown(setting.name))
         return {column: names for column, names in having.items() if column not in stated}
@@ -339,24 +333,27 @@ class _Sharing:
         return most
 
     def _sketch(self, setting: Setting) -> _Sketch:
-        if (found := self._sketches.get(id(setting))) is not None:
-            return found
-        from ddr_cli.reducers.registry import REDUCERS, get_traits
+        if (found := self._sketches.get(id(setting))) is None:
+            found = self._sketches[id(setting)] = _sketch_of(setting)
+        return found
 
-        reducer = REDUCERS.load(setting.name)(**setting.params)
-        traits, width = get_traits(reducer), setting.params.get(_WIDTH)
-        # A fraction of the variance, "mle" or true is no number of columns.
-        counts = isinstance(width, int) and not isinstance(width, bool)
-        rest = {name: value for name, value in setting.params.items() if name != _WIDTH}
 
-        def fit(*, shares: bool) -> tuple[str, int | None]:
-            shares = shares and counts
-            params = rest if shares else setting.params
-            text = canonical_json([setting.name, setting.mode, setting.version, params])
-            return text, int(str(width)) if shares else None
+@of_registered
+def _sketch_of(setting: Setting) -> _Sketch:
+    from ddr_cli.reducers.registry import REDUCERS, get_traits
 
-        narrows = traits.shares_widths and setting.mode == OUT_OF_SAMPLE
-        alone, among = fit(shares=traits.nested), fit(shares=traits.nested or narrows)
-        # The sketch keeps the setting, so that its address is not used again.
-        sketch = _Sketch(setting, traits, *alone, among, transforms_by_neighbors(reducer))
-        return self._sketches.setdefault(id(setting), sketch)
+    reducer = REDUCERS.load(setting.name)(**setting.params)
+    traits, width = get_traits(reducer), setting.params.get(_WIDTH)
+    # A fraction of the variance, "mle" or true is no number of columns.
+    counts = isinstance(width, int) and not isinstance(width, bool)
+    rest = {name: value for name, value in setting.params.items() if name != _WIDTH}
+
+    def fit(*, shares: bool) -> tuple[str, int | None]:
+        shares = shares and counts
+        params = rest if shares else setting.params
+        text = canonical_json([setting.name, setting.mode, setting.version, params])
+        return text, int(str(width)) if shares else None
+
+    narrows = traits.shares_widths and setting.mode == OUT_OF_SAMPLE
+    alone, among = fit(shares=traits.nested), fit(shares=traits.nested or narrows)
+    return _Sketch(setting, traits, *alone, among, transforms_by_neighbors(reducer))

@@ -252,14 +252,14 @@ class Journal:
             self._stamp = _stamp(self.path)
             self.header, self._lines, self._end = _read(self.path)
             self._status = None
-        self.columns = tuple(c for c in self._wanted if c in self.header or not self._is_newer(c))
-
-    def _is_newer(self, column: str) -> bool:
-        """Return whether a parameter is newer than the rows of all components that have it."""
-        if column not in self._unstated or not self._lines:
-            return False
-        place = IDENTITY_COLUMNS.index(column.partition(".")[0])
-        return {_cells_of(line)[place] for line in self._lines} >= set(self._unstated[column])
+        new = self._unstated.keys() - set(self.header) if self._lines else ()
+        rows = [_cells_of(line) for line in self._lines] if new else []
+        there = {
+            name: {row[place] for row in rows} for place, name in enumerate(IDENTITY_COLUMNS)
+        }
+        # A parameter can be newer than the rows of all components that have it.
+        newer = {c for c in new if there[c.partition(".")[0]] >= set(self._unstated[c])}
+        self.columns = tuple(column for column in self._wanted if column not in newer)
 
     def _replace(self, lines: list[str]) -> None:
         with clear_messages(self.path):
