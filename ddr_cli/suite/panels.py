@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from matplotlib import rcParams
+from matplotlib.collections import LineCollection
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from ddr_cli.comparison.across_datasets import EQUIVALENCE, gains
@@ -215,6 +217,7 @@ def _draw(
             each.set_visible(False)
         for each in found[max(len(panels) - columns, 0) : len(panels)]:
             each.tick_params(labelbottom=True)
+        _draw_grids_alone(found[: len(panels)], columns)
         logarithmic = ", log scale" if axes.get_yscale() == "log" else ""
         centre = (_LEFT + width) / (2 * width)
         figure.supxlabel(f"{words}, log scale", fontsize=9, x=centre, y=0.36 / height)
@@ -225,6 +228,23 @@ def _draw(
         set_title(figure, title, finding, "A panel for each curve, over all others in grey.")
         figure.legend(handles=_legend(panels, baseline), loc="lower center", ncols=4)
     return figure
+
+
+def _draw_grids_alone(panels: Sequence[Axes], columns: int) -> None:
+    """Replace each axis without labels by its grid: a tick takes longer to draw than a curve."""
+    low, high = panels[0].get_ylim()
+    upright = [[(x, 0), (x, 1)] for x in panels[0].get_xticks()]
+    level = [[(0, y), (1, y)] for y in panels[0].get_yticks() if low <= y <= high]
+    style = {name: rcParams[f"grid.{name}"] for name in ("color", "linewidth")} | {"zorder": 0.5}
+    for place, axes in enumerate(panels):
+        if place < len(panels) - columns:
+            axes.xaxis.set_visible(False)
+            to_x = axes.get_xaxis_transform()
+            axes.add_artist(LineCollection(upright, transform=to_x, **style))
+        if place % columns:
+            axes.yaxis.set_visible(False)
+            to_y = axes.get_yaxis_transform()
+            axes.add_artist(LineCollection(level, transform=to_y, **style))
 
 
 def _legend(panels: Sequence[_Panel], baseline: str) -> list[Any]:
