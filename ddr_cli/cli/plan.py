@@ -46,11 +46,15 @@ def plan(
     """
     import json
 
+    from ddr_cli.core.progress import track
     from ddr_cli.engine import Datasets, describe_plan
 
     loaded = [load(name, trust, overrides, repeats) for name in specs]
     datasets = Datasets()
-    facts = [describe_plan(spec, out=out, datasets=datasets, timeout=timeout) for spec in loaded]
+    facts = [
+        describe_plan(spec, out=out, datasets=datasets, timeout=timeout)
+        for spec in track(loaded, "Specs")
+    ]
     if as_json:
         described = [each.as_dict() for each in facts]
         typer.echo(json.dumps(described if len(facts) > 1 else described[0], indent=2))

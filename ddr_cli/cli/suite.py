@@ -178,6 +178,7 @@ def status(
         plan_notes,
         plan_tables,
         progress_line,
+        size_notes,
         status_tables,
     )
 
@@ -185,7 +186,8 @@ def status(
     if as_json:
         print_json({part.spec.name: part.tallies.to_dict("index") for part in parts})
         return
-    tables, lines = [*status_tables(parts)], [progress_line(suite, parts)]
+    tables = [*status_tables(parts)]
+    lines = [*size_notes(suite, parts), progress_line(suite, parts)]
     if hours is not None:
         times = cost_table(parts)
         tables += plan_tables(times)

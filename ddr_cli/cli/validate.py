@@ -6,6 +6,9 @@ import typer
 
 from ddr_cli.cli.options import Overrides, SpecNames, Trust, load
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.progress import track
+
+_FEW = 10  # are checked at once, and a question about trust needs the terminal
 
 
 def validate(specs: SpecNames, overrides: Overrides = None, trust: Trust = False) -> None:
@@ -15,15 +18,16 @@ def validate(specs: SpecNames, overrides: Overrides = None, trust: Trust = False
     """
     from ddr_cli.spec import expand, left_out
 
-    problems = []
-    for name in specs:
+    lines, problems = [], []
+    for name in track(specs, "Specs") if len(specs) > _FEW else specs:
         try:
             spec = load(name, trust, overrides)
         except InputError as error:
             problems.append(str(error))
         else:
-            typer.echo(f"{name}: valid, {len(expand(spec))} trials")
-            for line in left_out(spec):
-                typer.echo(f"  {line}")
+            lines.append(f"{name}: valid, {len(expand(spec))} trials")
+            lines += [f"  {line}" for line in left_out(spec)]
+    for line in lines:
+        typer.echo(line)
     if problems:
         raise InputError("\n".join(problems))

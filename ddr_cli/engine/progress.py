@@ -7,6 +7,7 @@ import time
 from typing import NamedTuple, TextIO
 
 _EVERY_SECONDS = 10.0
+_LONG_SECONDS = 2.0
 
 
 class Progress:
@@ -17,6 +18,9 @@ class Progress:
 
     def advance(self, ok: int, failed: int) -> None:
         """Count trials that have succeeded or failed."""
+
+    def working_on(self, what: str) -> None:
+        """State the current work; called again and again."""
 
     def note(self, text: str) -> None:
         """Show a line, such as a warning of a method."""
@@ -51,6 +55,7 @@ class Display(Progress):
         self._console = Console(file=stream, stderr=stream is None)
         self._unit, self._totals = unit, totals
         self._all_done = totals.done if totals is not None else 0
+        self._work, self._work_began = "", 0.0
 
     def begin(self, name: str, total: int, done: int, failed: int = 0) -> None:
         """Show the amount of work."""
@@ -67,15 +72,16 @@ class Display(Progress):
             rich.TimeElapsedColumn(),
             rich.TimeRemainingColumn(elapsed_when_finished=True),
             rich.TextColumn("[red]{task.fields[failed]}"),
+            rich.TextColumn("{task.fields[work]}", markup=False),
             console=self._console,
             transient=True,
             disable=not self._console.is_terminal,
         )
-        self._bars.add_task(name, total=total, completed=done, failed=self._failures)
+        self._bars.add_task(name, total=total, completed=done, failed=self._failures, work="")
         if self._totals is not None:
             text = f"all {self._totals.runs} specs".ljust(len(name))
             all_done = self._all_done
-            self._bars.add_task(text, total=self._totals.total, completed=all_done, failed="")
+            self._bars.add_task(text, total=self._totals.total, completed=all_done, failed="", work="")
         self._bars.start()
         if not self._console.is_terminal:
             already = f", {done} of them already done" if done else ""
@@ -91,6 +97,14 @@ class Display(Progress):
         if not self._console.is_terminal and time.monotonic() - self._last_time >= _EVERY_SECONDS:
             self._last_time = time.monotonic()
             self.note(self._text())
+
+    def working_on(self, what: str) -> None:
+        """Show the current work next to the bar, with its time if it takes long."""
+        if what != self._work:
+            self._work, self._work_began = what, time.monotonic()
+        spent = time.monotonic() - self._work_began
+        text = f"{what}, {duration(spent)}" if spent >= _LONG_SECONDS else what
+        self._bars.update(self._bars.tasks[0].id, work=text)
 
     def note(self, text: str) -> None:
         """Write the text, above the bars if any."""

@@ -166,7 +166,7 @@ def describe_plan(
         left_out=tuple(left_out(spec)),
         candidates=tuple(_candidates(plan)),
         missing=datasets.missing(spec),
-        too_large=tuple(too_large(spec, timeout)),
+        too_large=tuple(too_large(spec, timeout).values()),
     )
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from ddr_cli.comparison.runs import find_runs
 from ddr_cli.comparison.summary import Summary, summary_of
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.progress import track
 from ddr_cli.papers.claims import ClaimResult, ClaimVerdict, judge_claims
 from ddr_cli.papers.lookup import VIEWS, Judged, View
 from ddr_cli.papers.marks import MarkResult, judge_marks
@@ -157,7 +158,7 @@ def assess(results: Path, paper: str | None = None) -> Assessment:
             f"{results} holds no results of the paper '{paper}'. 'ddr run {first}' makes some."
         )
     summaries, unread = {}, []
-    for folder in folders:
+    for folder in track(folders, "Runs"):
         try:
             summaries[folder.name] = summary_of(folder)
         except InputError as error:

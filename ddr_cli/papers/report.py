@@ -131,7 +131,7 @@ def write_report(
         def pages() -> dict[str, bytes]:
             charts = {
                 name: page_chart(place, drawing.decode())
-                for place, (name, drawing) in enumerate(drawings.items())
+                for place, (name, drawing) in enumerate(track(drawings.items(), "Page"))
             }
             return {PAGE: render_page(assessment, outcome.own, charts, suites).encode()}
 

@@ -17,6 +17,7 @@ import pandas as pd
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import DdrError
 from ddr_cli.core.own_code import class_name, shown
+from ddr_cli.core.progress import track
 from ddr_cli.engine.decide import stale_rows
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
@@ -157,7 +158,7 @@ def parts_of(
     datasets = datasets or Datasets()
     return [
         _part(spec, make_plan(spec, datasets=datasets), out / spec.name)
-        for spec in suite.specs(tracks=tracks, datasets=only)
+        for spec in track(list(suite.specs(tracks=tracks, datasets=only)), "Specs")
     ]
 
 

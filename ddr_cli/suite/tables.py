@@ -16,6 +16,7 @@ from ddr_cli.comparison.names import (
     number,
     p_text,
 )
+from ddr_cli.engine.plan.growth import too_large
 from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.page import short
@@ -280,6 +281,21 @@ def status_tables(parts: Sequence[SuitePart]) -> Iterator[Table]:
         totals = (f"{len(sums)} in all", *map(str, sums.sum()))
         # A zero is left blank.
         yield Table(sums.astype(str).replace("0", "").reset_index(), total=totals, narrow=True)
+
+
+def size_notes(suite: Suite, parts: Sequence[SuitePart]) -> list[str]:
+    """Return a line for each method whose remaining fits are expected to exceed a limit."""
+    lines: dict[str, list[str]] = {}
+    for part in parts:
+        left = set(part.tallies.index[part.tallies["missing"] > 0])
+        limit = suite.tracks[part.track].timeout or suite.timeout
+        for name, line in (too_large(part.spec, limit) if left else {}).items():
+            if name in left:
+                lines.setdefault(name, []).append(f"{part.spec.name}: {line}")
+    return [
+        f"{own[0]} (as in {len(own) - 1} more specs)" if len(own) > 1 else own[0]
+        for own in lines.values()
+    ]
 
 
 def progress_line(suite: Suite, parts: Sequence[SuitePart]) -> str:

@@ -63,6 +63,16 @@ def test_a_bar_can_be_drawn_for_one_run_after_the_other(totals):
     assert ("all 2 specs" in shown) == (totals is not None)
 
 
+def test_the_bar_names_the_current_work_and_how_long_it_takes(monkeypatch):
+    monkeypatch.setattr("ddr_cli.engine.progress._LONG_SECONDS", 0)
+    stream = Terminal()
+    display = Display(stream)
+    display.begin("small", 20, 10)
+    display.working_on("CCDR, fraction-3")
+    display.end()
+    assert "CCDR, fraction-3, 0.0 s" in stream.getvalue()
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.04, "0.0 s"), (9.96, "10.0 s"), (59, "59 s"), (200, "3 min 20 s"), (7320, "2 h 2 min")],

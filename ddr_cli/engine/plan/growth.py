@@ -83,8 +83,8 @@ def read_growths(path: Path) -> Mapping[str, Growth]:
     }
 
 
-def too_large(spec: Spec, timeout: float | None) -> list[str]:
-    """Return a line for each reducer whose fits are expected to exceed a limit.
+def too_large(spec: Spec, timeout: float | None) -> dict[str, str]:
+    """Return a line, by label, for each reducer whose fits are expected to exceed a limit.
 
     The limits are `timeout`, or an hour if it is None, and the memory of this machine. The
     expectation is the measured growth, continued to the spec's largest training set.
@@ -101,7 +101,7 @@ def too_large(spec: Spec, timeout: float | None) -> list[str]:
         seconds, megabytes = growth.at(n)
         reasons = []
         if seconds > (timeout or _LONG_SECONDS):
-            limit = f"--timeout is {timeout:g} s" if timeout else "there is no --timeout"
+            limit = f"the limit is {timeout:g} s" if timeout else "there is no --timeout"
             reasons.append(f"about {duration(seconds)} ({limit})")
         if memory is not None and megabytes > memory:
             has = f"this machine has {memory / 1000:,.0f} GB"
@@ -112,7 +112,7 @@ def too_large(spec: Spec, timeout: float | None) -> list[str]:
                 f"{' and '.join(reasons)}; use a smaller training set, or see "
                 f"'ddr describe {shown(item.name)}'"
             )
-    return list(lines.values())
+    return lines
 
 
 def machine_megabytes() -> float | None:

@@ -11,6 +11,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,8 +128,12 @@ class KeptCoordinates:
 
 @dataclass
 class Ended:
-    """What has ended since the last call: trials, embeddings to keep, new kinds of warnings."""
+    """What has ended since the last call: trials, embeddings to keep, new kinds of warnings.
 
+    `working_on` states the work that has lasted longest.
+    """
+
+    working_on: str = ""
     results: list[TrialResult] = field(default_factory=list)
     embeddings: list[KeptCoordinates] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -315,6 +320,10 @@ class Schedule:
                 self._settle_split(opened, end)
             else:
                 self._settle_fit(opened, pending, end)
+        # Jobs are in the order in which they begin.
+        for _, opened, pending in islice(self._running.values(), 1):
+            what = "preparation" if pending is None else pending.fit.reducer.label
+            ended.working_on = f"{what}, {opened.key.name}"
         return ended
 
     def _note(self, cpu_seconds: float, warnings: Sequence[str]) -> None:

@@ -122,6 +122,8 @@ class Session:
 
     def _take(self, ended: Ended) -> None:
         """Write what has ended: embeddings before the rows, so that every row has its embedding."""
+        if ended.working_on:
+            self._progress.working_on(ended.working_on)
         for warning in ended.warnings:
             self._progress.note(warning)
         for each in ended.embeddings:
