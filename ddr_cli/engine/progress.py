@@ -81,7 +81,9 @@ class Display(Progress):
         if self._totals is not None:
             text = f"all {self._totals.runs} specs".ljust(len(name))
             all_done = self._all_done
-            self._bars.add_task(text, total=self._totals.total, completed=all_done, failed="", work="")
+            self._bars.add_task(
+                text, total=self._totals.total, completed=all_done, failed="", work=""
+            )
         self._bars.start()
         if not self._console.is_terminal:
             already = f", {done} of them already done" if done else ""

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ddr_cli.comparison.against_controls import AGREEMENTS
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.progress import track
+from ddr_cli.core.progress import track as with_bar
 from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.evaluation.metrics import measured
@@ -66,7 +66,7 @@ class Benchmark:
         groups = {metric: [""] for metric in self.suite.metrics}
         groups[self.suite.metrics[0]] += self.groups
         keys = [(*key[:4], group) for key in self._keys for group in groups[key[2]]]
-        found = {key: self._board(key) for key in track(keys, "Leaderboards")}
+        found = {key: self._board(key) for key in with_bar(keys, "Leaderboards")}
         return {key: board for key, board in found.items() if board is not None}
 
     def board(self, *, tuned: bool | None = None, classifier: int = 0) -> Leaderboard | None:

@@ -287,9 +287,7 @@ class Suite(StrictFrozen):
         if how.sizes:
             parts["sweep"] = {TRAIN: self._sizes(how, dataset)}
         # The largest n_components depends on the split and the steps.
-        limits = limits_of(
-            make_spec(reducers=["none"], classifiers=["knn"], controls=[], **parts)
-        )
+        limits = limits_of(make_spec(reducers=["none"], classifiers=["knn"], controls=[], **parts))
         parts["classifiers"] = how.classifiers or self.classifiers
         if how.measures:
             parts["measures"] = how.measures

@@ -217,7 +217,7 @@ def _draw(
             each.set_visible(False)
         for each in found[max(len(panels) - columns, 0) : len(panels)]:
             each.tick_params(labelbottom=True)
-        _draw_grids_alone(found[: len(panels)], columns)
+        _draw_grids_alone(list(found[: len(panels)]), columns)
         logarithmic = ", log scale" if axes.get_yscale() == "log" else ""
         centre = (_LEFT + width) / (2 * width)
         figure.supxlabel(f"{words}, log scale", fontsize=9, x=centre, y=0.36 / height)
@@ -235,7 +235,11 @@ def _draw_grids_alone(panels: Sequence[Axes], columns: int) -> None:
     low, high = panels[0].get_ylim()
     upright = [[(x, 0), (x, 1)] for x in panels[0].get_xticks()]
     level = [[(0, y), (1, y)] for y in panels[0].get_yticks() if low <= y <= high]
-    style = {name: rcParams[f"grid.{name}"] for name in ("color", "linewidth")} | {"zorder": 0.5}
+    style = {
+        "color": rcParams["grid.color"],
+        "linewidth": rcParams["grid.linewidth"],
+        "zorder": 0.5,
+    }
     for place, axes in enumerate(panels):
         if place < len(panels) - columns:
             axes.xaxis.set_visible(False)

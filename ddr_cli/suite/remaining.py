@@ -22,8 +22,16 @@ from ddr_cli.engine.decide import stale_rows
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
 from ddr_cli.engine.rows.folder import journals_of
-from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS, OK, read_trials
+from ddr_cli.engine.rows.journal import (
+    IDENTITY_COLUMNS,
+    OK,
+    OPTIONAL_COLUMNS,
+    OUTCOME_COLUMNS,
+    read_trials,
+)
 from ddr_cli.engine.rows.manifest import here, read_manifest
+from ddr_cli.spec.controls import SEEN
+from ddr_cli.spec.feasible import WIDTH
 from ddr_cli.suite.definition import FOLDER
 
 if TYPE_CHECKING:
@@ -92,8 +100,11 @@ class SuitePart:
 
     @cached_property
     def trials(self) -> pd.DataFrame:
-        """The current rows, by trial id."""
-        rows = read_trials(self.folder, which="all").set_index("trial_id")
+        """The current rows, by trial id, with the columns that a suite uses."""
+        tuned = {WIDTH, *(name for item in self.spec.reducers for name in item.grids)}
+        columns = {*IDENTITY_COLUMNS, *OPTIONAL_COLUMNS, *OUTCOME_COLUMNS, SEEN, *self.spec.metrics}
+        columns |= {f"reducer.{name}" for name in tuned}
+        rows = read_trials(self.folder, which="all", columns=columns).set_index("trial_id")
         return rows[rows.index.isin(self.status.keys())]
 
     @cached_property

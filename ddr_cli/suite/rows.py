@@ -82,7 +82,7 @@ def _settings(part: SuitePart, trials: pd.DataFrame, methods: Sequence[str]) -> 
         for item in part.spec.reducers
     }
     values: dict[str, list[Any]] = {
-        name: [None if pd.isna(value) else value for value in trials[name].to_list()]
+        name: trials[name].astype(object).where(trials[name].notna(), None).to_list()
         for name in {name for names in open_ones.values() for name in names}
         if name in trials
     }

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.core.own_code import shown
 from ddr_cli.engine.plan.datasets import Datasets
-from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical_json, described, of_registered
+from ddr_cli.engine.plan.identity import (
+    DataIdentity,
+    TrialIds,
+    canonical_json,
+    described,
+    of_registered,
+)
 from ddr_cli.engine.plan.searches import OUT_OF_SAMPLE, QUERIES, transforms_by_neighbors
 from ddr_cli.spec.method_name import method_name
 

@@ -215,10 +215,13 @@ class Journal:
             self.refresh()
             if self.header != self.columns or not self._is_named:
                 self._rewrite([_line([*self._in_columns(line)]) for line in self._lines])
-            self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
+            self._open()
             os.ftruncate(self._file, self._end)
-            self._stamp = _stamp(self._file)
         return self
+
+    def _open(self) -> None:
+        self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
+        self._stamp = _stamp(self._file)
 
     def _in_columns(self, line: str) -> Iterator[str]:
         """Yield the cells of a row in the columns that the run needs."""
@@ -254,9 +257,7 @@ class Journal:
             self._status = None
         new = self._unstated.keys() - set(self.header) if self._lines else ()
         rows = [_cells_of(line) for line in self._lines] if new else []
-        there = {
-            name: {row[place] for row in rows} for place, name in enumerate(IDENTITY_COLUMNS)
-        }
+        there = {name: {row[place] for row in rows} for place, name in enumerate(IDENTITY_COLUMNS)}
         # A parameter can be newer than the rows of all components that have it.
         newer = {c for c in new if there[c.partition(".")[0]] >= set(self._unstated[c])}
         self.columns = tuple(column for column in self._wanted if column not in newer)
@@ -265,8 +266,7 @@ class Journal:
         with clear_messages(self.path):
             self._rewrite(lines)
             os.close(self._file)
-            self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
-            self._stamp = _stamp(self._file)
+            self._open()
 
     def _rewrite(self, lines: list[str]) -> None:
         content = _text([_line(self.columns), *lines]).encode()
@@ -291,7 +291,7 @@ class Journal:
 def _stamp(file: Path | int) -> tuple[int, int, int] | None:
     """Return values that differ if a file was changed: its size, its time and its inode."""
     try:
-        facts = os.stat(file)
+        facts = os.fstat(file) if isinstance(file, int) else file.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
     return facts.st_size, facts.st_mtime_ns, facts.st_ino
@@ -341,7 +341,10 @@ def _columns_in(path: Path) -> dict[str, Sequence[str]]:
 
 
 def read_trials(
-    folder: str | Path, *, which: Literal["methods", "controls", "all"] = "methods"
+    folder: str | Path,
+    *,
+    which: Literal["methods", "controls", "all"] = "methods",
+    columns: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Return the journal of a result folder as a table.
 
@@ -351,6 +354,8 @@ def read_trials(
         A folder that holds ``trials.csv``.
     which : {"methods", "controls", "all"}
         Rows of methods (``trials.csv``), of controls (``controls.csv``), or both.
+    columns : collection of str, optional
+        Only these columns, where the journal has them. Default: all.
 
     Returns
     -------
@@ -375,15 +380,16 @@ def read_trials(
     """
     import pandas as pd
 
-    columns = _columns_of(Path(folder))
+    read = _columns_of(Path(folder))
     if which != "all":
-        kept = [(control != "") == (which == "controls") for control in columns["control"]]
-        columns = {name: list(compress(cells, kept)) for name, cells in columns.items()}
+        kept = [(control != "") == (which == "controls") for control in read["control"]]
+        read = {name: list(compress(cells, kept)) for name, cells in read.items()}
     text = {*IDENTITY_COLUMNS, *NAMING_COLUMNS, "status", "reason"}
     return pd.DataFrame(
         {
             name: _text_column(cells) if name in text else _typed(name, cells, folder)
-            for name, cells in columns.items()
+            for name, cells in read.items()
+            if columns is None or name in columns
         }
     )
 
