@@ -138,6 +138,9 @@ DEEDS: dict[str, Callable[[Path], object]] = {
         shutil.copy(folder / "trials.csv", folder / "copy")
         and (folder / "copy").replace(folder / "trials.csv")
     ),
+    "edited": lambda folder: (folder / "trials.csv").write_text(
+        (folder / "trials.csv").read_text().replace("knn", "kmm", 1)
+    ),
     "without its folder": shutil.rmtree,
 }
 
@@ -158,7 +161,7 @@ def test_a_journal_that_another_program_takes_away_has_its_rows_again(
     assert set(before) < set(rows["trial_id"])
     assert f"All {len(rows)} rows" in str(raised.value)
     aside = list((folder / "previous").glob("*/trials.csv"))
-    assert len(aside) == (deed in ("emptied", "replaced"))
+    assert len(aside) == (deed in ("emptied", "replaced", "edited"))
     outcome = run(spec)
     assert (outcome.skipped, outcome.done) == (len(rows), 24 - len(rows))
 

@@ -13,6 +13,7 @@ from ddr_cli.evaluation.statistics import (
     mean_interval,
     paired_differences,
     rate_variance,
+    signed_ranks,
     split_interval,
 )
 
@@ -206,3 +207,12 @@ def test_level_is_a_share(level):
 def test_sizes_are_needed():
     with pytest.raises(InputError, match="n_test=0"):
         mean_interval([0.1, 0.2], 0.8, n_train=9, n_test=0)
+
+
+@pytest.mark.parametrize(("n", "digits"), [(5, 9), (13, 1), (14, 1), (30, 9), (50, 9), (60, 9)])
+def test_signed_ranks_are_as_scipy_has_them(n, digits):
+    values = np.round(np.random.default_rng(n).normal(0.3, size=n), digits)
+    exact = stats.PermutationMethod(n_resamples=2**13) if digits == 1 and n < 14 else "auto"
+    assert len(np.unique(np.abs(values))) < n or digits == 9
+    expected = stats.wilcoxon(values[values != 0], method=exact).pvalue
+    assert signed_ranks(values) == pytest.approx(expected, rel=1e-12)
