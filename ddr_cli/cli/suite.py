@@ -169,7 +169,8 @@ def status(
     """Show which trials of a suite are done, stale or missing, by data set and by method.
 
     Stale rows belong to another version of the suite, the data, a method or a setting. Tables leave
-    them out, and a run replaces them. With --hours, the command also estimates the CPU time of the
+    them out, and a run replaces them. A warning names each method whose remaining fits are expected
+    to exceed the suite's time limit or this machine's memory. With --hours, the command also estimates the CPU time of the
     remaining trials from the existing rows, and shows what the budget would cover.
     """
     from ddr_cli.suite.remaining import cost_table
