@@ -14,8 +14,8 @@ REASONS = {
     "report, from scratch": "Matplotlib draws 94 figures in 26 s of the time.",
     "suite page, from scratch": "Matplotlib draws 636 panels of 53 figures in more than half of the "
     "time; 110 leaderboards are computed.",
-    "suite status": "Loading all methods takes 0.8 s, which scikit-learn's import of `scipy.stats` "
-    "dominates; the specs 0.7 s, and the ids of 62,610 trials 1 s.",
+    "suite status": "Loading all methods takes 0.8 s, half of it scikit-learn's import of "
+    "`scipy.stats`; the specs take 0.7 s, and the ids of 62,610 trials 1 s.",
     "suite status with costs": "As for `suite status`, and each journal is read for its times.",
     "suite table": "As for `suite status`, and the rows become one table.",
     "validate, all specs": "Importing the methods takes half of the time.",
