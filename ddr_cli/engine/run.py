@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import DdrError, InputError, did_you_mean
+from ddr_cli.core.extras import how_to_install
 from ddr_cli.core.sealed.sandbox import VARIABLE
 from ddr_cli.engine.changes import names_of
 from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide
@@ -390,7 +391,7 @@ def make_executor(
             if error.name not in ("dask", "distributed"):
                 raise
             raise InputError(
-                "The dask back end needs the package distributed: pip install 'ddr[dask]'."
+                f"The dask back end needs the package distributed: {how_to_install('dask')}."
             ) from error
         executor = DaskExecutor(scheduler, memory_limit=memory_limit)
         started()

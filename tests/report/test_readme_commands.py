@@ -42,8 +42,8 @@ SMALLER = {
 }
 # By a part of a command or snippet: why it is not run.
 NOT_RUN = {
-    "make ": "sets up an environment; continuous integration runs it",
     "pip install": "an environment's; continuous integration installs all of it",
+    "pip uninstall": "an environment's",
     "source .venv": "changes the reader's shell",
     "ddr data fetch": "downloads",
     "ddr run landsat": "needs a data set that is downloaded",

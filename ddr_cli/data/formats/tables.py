@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.extras import how_to_install
 from ddr_cli.core.registry import registered
 from ddr_cli.data.files import UNPACKED_LIMIT, check_zip, decoded_text, pattern_labeller
 from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
@@ -359,6 +360,6 @@ def _load_library(package: str, path: Path) -> None:
         import_module(package)
     except ModuleNotFoundError:
         raise InputError(
-            f"{path}: a {path.suffix} file needs the package {package}: pip install "
-            f"'ddr[{_EXTRAS[package]}]', or save it as CSV."
+            f"{path}: a {path.suffix} file needs the package {package}: "
+            f"{how_to_install(_EXTRAS[package])}, or save it as CSV."
         ) from None
