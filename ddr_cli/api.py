@@ -314,8 +314,9 @@ def leaderboard(
         If there is no such suite, or it has no results for the options.
     """
     from ddr_cli.core.extras import nothing_fitted
-    from ddr_cli.suite.definition import INDUCTIVE, load_suite
+    from ddr_cli.suite.definition import load_suite
     from ddr_cli.suite.leaderboard import leaderboard
+    from ddr_cli.suite.names import INDUCTIVE
     from ddr_cli.suite.remaining import folder_of, parts_of
     from ddr_cli.suite.rows import suite_rows
 

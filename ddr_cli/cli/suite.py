@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -129,10 +132,12 @@ def run(
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.audits import audit_parts
+    from ddr_cli.suite.published import begin_with_fetched
     from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
     from ddr_cli.suite.tables import progress_line
 
     suite = _load(name, trust)
+    begin_with_fetched(suite.name, out)
     parts, folder = _parts(suite, out, tracks, only), folder_of(suite, out)
     settings = RunSettings(
         out=folder,
@@ -217,39 +222,30 @@ def table(
 ) -> None:
     """Show the leaderboard of a suite: the results of each method over the data sets."""
     from ddr_cli.core.extras import nothing_fitted
-    from ddr_cli.suite.benchmark import CLASSIFIERS, benchmark_of
-    from ddr_cli.suite.definition import INDUCTIVE
-    from ddr_cli.suite.leaderboard import leaderboard
-    from ddr_cli.suite.tables import (
-        choices_table,
-        leaderboard_notes,
-        leaderboard_table,
-        trust_notes,
-    )
+    from ddr_cli.suite.shown import as_tables, shown_board
 
-    with nothing_fitted():
-        suite = _load(name, trust)
-        # Classifiers on all features are a choice, too.
-        tracks = [INDUCTIVE, CLASSIFIERS] if track == INDUCTIVE else [track]
-        known = [each for each in tracks if each in (track, *suite.tracks)]
-        parts = _parts(suite, out, known, only)
-    bench = benchmark_of(suite, parts)
-    board = leaderboard(
-        bench.rows,
+    def planned(tracks: Sequence[str]) -> tuple[Suite, list[SuitePart]]:
+        with nothing_fitted():
+            suite = _load(name, trust)
+            known = [each for each in tracks if each in (track, *suite.tracks)]
+            return suite, _parts(suite, out, known, only)
+
+    _, found = shown_board(
+        name,
+        out,
+        planned,
+        track=track,
+        only=only or (),
         classifier=classifier,
         metric=metric,
-        tuned=not defaults and suite.tracks[track].tune is not None,
-        track=track,
-        baseline=suite.baseline_of(track),
+        defaults=defaults,
     )
     if as_json:
-        print_json(records(board.table))
+        print_json(found["records"])
         return
-    print_table(console(), leaderboard_table(board))
-    if len(found := bench.choices_of(board)):
-        print_table(console(), choices_table(found, board))
-    notes = leaderboard_notes(board, suite.methods_of(track))
-    for line in [*notes, *trust_notes(board, bench.rows, parts[0].spec, suite.errata)]:
+    for each in as_tables(found):
+        print_table(console(), each)
+    for line in found["notes"]:
         typer.echo(in_width(line, indent=2))
 
 
@@ -294,18 +290,44 @@ def export(
     from ddr_cli.suite.archive import write_archive
     from ddr_cli.suite.remaining import folder_of
     from ddr_cli.suite.rows import long_rows, suite_rows
+    from ddr_cli.suite.shown import shown_board
 
     if file.suffix not in (".csv", ".zip"):
         raise InputError(f"{file} must end in .csv or .zip.")
     suite, parts = _planned(name, out, trust)
     if file.suffix == ".zip":
-        names = write_archive(suite, parts, folder_of(suite, out), file)
+        tables = {}
+        with suppress(InputError):  # no split is finished by all methods
+            kept, shown = shown_board(
+                name, out, lambda tracks: (suite, [part for part in parts if part.track in tracks])
+            )
+            tables = {kept: json.dumps(shown).encode()} if kept else {}
+        names = write_archive(suite, parts, folder_of(suite, out), file, tables=tables)
         typer.echo(f"{len(names)} files\n  {file}")
         return
     rows = long_rows(suite_rows(parts))
     with clear_messages(file):
         atomic_write(file, Table(rows).csv())
     typer.echo(f"{len(rows)} rows\n  {file}")
+
+
+@app.command("fetch")
+def fetch(
+    name: SuiteName,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FILE_OR_URL", help="Another archive than the release's."),
+    ] = None,
+) -> None:
+    """Download the published rows of a shipped suite, verify them, and keep them in the cache.
+
+    All commands use them where ./results has no rows of the suite.
+    """
+    from ddr_cli.spec.load import find_yaml
+    from ddr_cli.suite.published import fetch
+
+    folder, n_files = fetch(find_yaml(name, "suites", "suite"), source)
+    typer.echo(f"{n_files} files\n  {folder}\nNext: ddr suite table {name}")
 
 
 @app.command("add")

@@ -22,9 +22,10 @@ from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
 from ddr_cli.spec.model import Spec
 from ddr_cli.suite.audits import read_audits
 from ddr_cli.suite.choices import choices, entry
-from ddr_cli.suite.definition import INDUCTIVE, Suite
+from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.edges import edges
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
+from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
 from ddr_cli.suite.remaining import SuitePart
 from ddr_cli.suite.rows import (
     failures,
@@ -34,9 +35,6 @@ from ddr_cli.suite.rows import (
     suite_rows,
     with_selected_classifier,
 )
-
-CLASSIFIERS = "classifiers"
-"""The track of classifiers on all features."""
 
 KNN = "knn"
 TUNED_K = "no reduction, k-NN with tuned k"
@@ -55,9 +53,13 @@ class Benchmark:
     specs: dict[str, Spec]
     """By data set, of the inductive track."""
     audits: tuple[Audit, ...] = ()
-    edges: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
-    """How often tuning selects the edge of a grid, as returned by `edges`."""
+    parts: Sequence[SuitePart] = field(default=(), repr=False)
     _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def edges(self) -> pd.DataFrame:
+        """How often tuning selects the edge of a grid."""
+        return edges(self.parts)
 
     @cached_property
     def boards(self) -> dict[Key, Leaderboard]:
@@ -389,4 +391,4 @@ def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
     specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
     audits = [audit for folder in {p.folder.parent for p in parts} for audit in read_audits(folder)]
     rows = with_selected_classifier(suite_rows(parts))
-    return Benchmark(suite, rows, specs, tuple(audits), edges(parts))
+    return Benchmark(suite, rows, specs, tuple(audits), parts)

@@ -33,8 +33,8 @@ from ddr_cli.figures.style import (
     set_title,
 )
 from ddr_cli.suite.benchmark import Benchmark
-from ddr_cli.suite.definition import INDUCTIVE
 from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
+from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.orders import LEAVING_OUT
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from ddr_cli.core.own_code import class_name, located
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.run import RunOutcome, RunSettings
 from ddr_cli.suite.audits import audit_parts
-from ddr_cli.suite.definition import INDUCTIVE, Suite
+from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
+from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.remaining import SuitePart, folder_of, parts_of, run_suite, seen_again
 from ddr_cli.suite.rows import suite_rows
 
@@ -135,7 +136,8 @@ def _placed(
     if not there:
         raise InputError(
             f"{folder} has no split of the track {track} that all methods have finished: run the "
-            "suite first, or name the folder that holds its results by --out."
+            "suite first, download its rows by 'ddr suite fetch', or name the folder that holds "
+            "them by --out."
         )
     joined = Joined(suite, class_name(method), track, (), None, None, suite_rows(there), (), {})
     return joined, own, there

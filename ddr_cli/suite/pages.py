@@ -22,7 +22,7 @@ from ddr_cli.report.page import PAGE, page_environment, short, slug
 from ddr_cli.report.run_files import write_derived
 from ddr_cli.report.table import Table
 from ddr_cli.suite.benchmark import Benchmark
-from ddr_cli.suite.definition import FOLDER, Suite
+from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.figures import (
     draw_faithfulness,
     draw_order,
@@ -34,6 +34,7 @@ from ddr_cli.suite.figures import (
 )
 from ddr_cli.suite.findings import CHOSEN, findings
 from ddr_cli.suite.leaderboard import Leaderboard
+from ddr_cli.suite.names import FOLDER
 from ddr_cli.suite.orders import orders
 from ddr_cli.suite.page_data import (
     caption,

@@ -39,7 +39,10 @@ def suite_rows(parts: Sequence[SuitePart]) -> pd.DataFrame:
     """
     tables = [_rows_of(part) for part in parts if part.status]
     if not tables:
-        raise InputError("The suite has no rows yet; 'ddr suite run' makes them.")
+        raise InputError(
+            "The suite has no rows yet: 'ddr suite fetch' downloads those of a shipped suite, and "
+            "'ddr suite run' makes them."
+        )
     return pd.concat(tables, ignore_index=True)
 
 

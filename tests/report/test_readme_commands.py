@@ -49,6 +49,7 @@ NOT_RUN = {
     "ddr run landsat": "needs a data set that is downloaded",
     "ddr run configs/fair_landsat": "needs a data set that is downloaded",
     "ddr describe landsat --dimension": "needs a data set that is downloaded",
+    "suite fetch lite": "downloads; tests/suite/test_published.py fetches an archive",
     "suite run lite": "takes hours; tests/cli/test_suite.py runs one",
     "suite table lite": "rests on data sets that are downloaded",
     "suite page lite": "rests on data sets that are downloaded; tests/cli/test_suite.py makes one",
