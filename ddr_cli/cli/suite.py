@@ -29,10 +29,11 @@ from ddr_cli.cli.options import (
     records,
 )
 from ddr_cli.cli.run import exit_unless_done, new_failures
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import EXIT_FAILED, InputError
 
 if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
+    from ddr_cli.suite.own_method import Joined
     from ddr_cli.suite.remaining import SuitePart
 
 _AUDITED = 3  # data sets on which a suite's own methods are audited
@@ -60,6 +61,9 @@ Tracks = Annotated[
 Only = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="NAME", help="Only this data set or group. May be repeated."),
+]
+OwnMethod = Annotated[
+    str, typer.Argument(help="Such as ./mine.py:MyMethod, package.module:Class, or a name.")
 ]
 Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="A budget of CPU hours.")]
 Classifier = Annotated[
@@ -332,9 +336,7 @@ def fetch(
 
 @app.command("add")
 def add(
-    method: Annotated[
-        str, typer.Argument(help="Such as ./mine.py:MyMethod, package.module:Class, or a name.")
-    ],
+    method: OwnMethod,
     name: SuiteName = "lite",
     out: Out = Path("results"),
     only: Only = None,
@@ -352,9 +354,7 @@ def add(
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.engine import RunSettings
-    from ddr_cli.suite.audits import audit_lines
     from ddr_cli.suite.own_method import join
-    from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
 
     with nothing_fitted():
         suite = _load(name, trust)
@@ -374,21 +374,119 @@ def add(
         board = joined.board(joined.rows, tuned=suite.tracks[joined.track].tune is not None)
         print_json({"method": joined.label, "leaderboard": records(board.table)})
     elif joined.ours:
-        rows, tunes = joined.rows, suite.tracks[joined.track].tune is not None
-        for tuned in (True, False) if tunes else (False,):
-            board = joined.board(rows, tuned=tuned)
-            print_table(console(), leaderboard_table(board, most=5, own=joined.label))
-            for line in own_method_lines(board, rows, joined.label):
-                typer.echo(in_width(line, indent=4))
-        if tunes and not joined.is_tuned:
-            typer.echo(
-                in_width(
+        _show(joined)
+    exit_unless_done(joined.endings, allow_failed=not new_failures(joined.endings))
+
+
+def _show(joined: Joined) -> None:
+    """Print where a method of the user's ranks; its rank is the last line."""
+    from ddr_cli.suite.audits import audit_line
+    from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
+
+    rows, suite = joined.rows, joined.suite
+    tunes = suite.tracks[joined.track].tune is not None
+    for tuned in (False, True) if tunes else (False,):
+        board = joined.board(rows, tuned=tuned)
+        print_table(console(), leaderboard_table(board, most=5, own=joined.label))
+        if tuned or not tunes:
+            notes = [*leaderboard_notes(board, suite.methods_of(joined.track))]
+            notes.append(audit_line(joined.audits))
+            if tunes and not joined.is_tuned:
+                notes.append(
                     f"{joined.label} has nothing to tune (no n_components, no own grids): tuned "
                     "and default results are equal"
                 )
-            )
-        for line in leaderboard_notes(board, suite.methods_of(joined.track)):
+            for line in notes:
+                typer.echo(in_width(line, indent=2))
+        for line in own_method_lines(board, rows, joined.label):
             typer.echo(in_width(line, indent=2))
-        for line in audit_lines(joined.audits):
-            typer.echo(in_width(f"Audit, {line}", indent=2))
-    exit_unless_done(joined.endings, allow_failed=not new_failures(joined.endings))
+
+
+Authors = Annotated[str | None, typer.Option("--authors", help="Who made the method.")]
+Paper = Annotated[str | None, typer.Option("--paper", help="Where it is published.")]
+Year = Annotated[int | None, typer.Option("--year", min=1900, help="The year of the paper.")]
+Licence = Annotated[str | None, typer.Option("--licence", help="The licence of the code.")]
+Ensemble = Annotated[
+    bool,
+    typer.Option(
+        "--ensemble",
+        help="The method chooses among methods or combines several, and is ranked separately.",
+    ),
+]
+
+
+@app.command("submit")
+def submit(
+    method: OwnMethod,
+    name: SuiteName = "lite",
+    authors: Authors = None,
+    paper: Paper = None,
+    year: Year = None,
+    licence: Licence = None,
+    ensemble: Ensemble = False,
+    out: Out = Path("results"),
+    jobs: Jobs = 1,
+    trust: Trust = False,
+    sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
+    quiet: Quiet = False,
+) -> None:
+    """Run your own method as `ddr suite add` does, and make its folder ready for a pull request.
+
+    The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
+    and a card. The card's entries are those of the options, of the card that is there, or what the
+    method's package or docstring states.
+    """
+    from ddr_cli.core.extras import nothing_fitted
+    from ddr_cli.core.own_code import class_name
+    from ddr_cli.engine import RunSettings
+    from ddr_cli.suite.names import FOLDER
+    from ddr_cli.suite.own_method import join
+    from ddr_cli.suite.submission import card_facts, write_submission
+
+    with nothing_fitted():
+        suite = _load(name, trust)
+    folder = out / f"{FOLDER}{suite.name}_{class_name(method)}"
+    stated = {"authors": authors, "paper": paper, "year": year, "licence": licence, "suite": name}
+    kind = "ensemble" if ensemble else None
+    facts = allowed(trust, lambda: card_facts(method, folder, kind=kind, **stated))
+    joined = join(suite, method, RunSettings(out=out, jobs=jobs, quiet=quiet), told=_print_error)
+    write_submission(joined, method, folder, facts)
+    typer.echo(f"The submission: {folder}\nNext: ddr suite verify {folder} --trust")
+
+
+@app.command("verify")
+def verify(
+    folder: Annotated[Path, typer.Argument(help="A folder of 'ddr suite submit'.")],
+    splits: Annotated[
+        int, typer.Option("--splits", min=1, help="Number of splits of each data set to rerun.")
+    ] = 1,
+    jobs: Jobs = 1,
+    trust: Trust = False,
+    sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
+    quiet: Quiet = False,
+) -> None:
+    """Rerun splits of a submitted method, drawn at random, and compare all values bit by bit.
+
+    The method runs in sealed processes. If all values and the audit are equal, the command records
+    it in verified.json. Otherwise it shows the values that differ, names libraries of other
+    versions, and exits with 1.
+    """
+    from ddr_cli.engine import RunSettings
+    from ddr_cli.report.table import Table
+    from ddr_cli.suite.submission import Submission, verify
+
+    submission = Submission.read(folder)
+    settings = RunSettings(jobs=jobs, quiet=quiet)
+    suite = _load(submission.card.suite, trust)
+    found = allowed(trust, lambda: verify(submission, suite, settings, splits=splits))
+    if len(found.differences):
+        print_table(console(), Table(found.differences, left=("split", "classifier"), narrow=True))
+    for line in found.problems:
+        _print_error(line)
+    if not found.is_equal:
+        typer.echo(f"{submission.card.label} is not verified: what was rerun differs.", err=True)
+        raise typer.Exit(EXIT_FAILED)
+    typer.echo(
+        f"{submission.card.label} is verified: all values of {found.rows} rows are equal, on "
+        f"{found.splits} splits of each of {found.datasets} data sets."
+    )

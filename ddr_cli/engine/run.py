@@ -316,7 +316,7 @@ def run_specs(
         _refuse_unknown(settings.redo, runs)
         if isinstance(executor, LocalExecutor):
             executor.jobs = _most_jobs(executor.jobs, runs)
-        progress = make_progress(quiet=settings.quiet, totals=_totals(runs, rounds[-1]))
+        progress = make_progress(quiet=settings.quiet, totals=_totals(runs, rounds))
         for splits, run in product(rounds, runs):
             spec = run.plan.spec
             before = endings.get(spec.name)
@@ -354,13 +354,14 @@ def _most_jobs(jobs: int, runs: Sequence[SpecRun]) -> int:
     return max(1, min(jobs, most))
 
 
-def _totals(runs: Sequence[SpecRun], splits: int | None) -> BatchTotals | None:
+def _totals(runs: Sequence[SpecRun], rounds: Sequence[int | None]) -> BatchTotals | None:
     """Return the number of trials of all runs, if several of them have work left."""
-    decisions = [run.decide(splits) for run in runs]
+    decisions = [run.decide(rounds[-1]) for run in runs]
     if sum(not one.is_done for one in decisions) < 2:
         return None
     total = sum(len(one.asked) for one in decisions)
-    return BatchTotals(len(runs), total, total - sum(len(one.todo) for one in decisions))
+    done = total - sum(len(one.todo) for one in decisions)
+    return BatchTotals(len(runs), total, done, in_rounds=rounds[-1] is not None)
 
 
 def make_executor(

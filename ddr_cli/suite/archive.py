@@ -19,10 +19,11 @@ from ddr_cli.engine.rows.journal import FILE_NAMES
 from ddr_cli.engine.rows.manifest import MANIFEST as RUN
 from ddr_cli.engine.rows.manifest import read_manifest
 from ddr_cli.suite.audits import FILE_NAME as AUDITS
-from ddr_cli.suite.names import MANIFEST
-from ddr_cli.suite.published import SUMS, archive_name
+from ddr_cli.suite.names import MANIFEST, VERIFIED
+from ddr_cli.suite.published import SUMS, archive_name, submissions_of
 from ddr_cli.suite.remaining import SuitePart
 from ddr_cli.suite.shown import TABLES
+from ddr_cli.suite.submission import Submission
 
 if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
@@ -52,6 +53,8 @@ def write_archive(
     begun = [part.folder for part in parts if part.status]
     kept = [folder / MANIFEST, folder / AUDITS]
     kept += [path / name for path in begun for name in (RUN, *FILE_NAMES)]
+    for own in submissions_of(suite.name, folder.parent):
+        kept += [*Submission.read(own).files, own / VERIFIED]
     sessions = [read_manifest(path).sessions[-1] for path in begun]
     date = max((last.finished or last.started)[:10] for last in sessions)
     with clear_messages(folder):

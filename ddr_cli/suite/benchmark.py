@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,6 +26,7 @@ from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.edges import edges
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
 from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
+from ddr_cli.suite.published import submissions_of
 from ddr_cli.suite.remaining import SuitePart
 from ddr_cli.suite.rows import (
     failures,
@@ -35,6 +36,7 @@ from ddr_cli.suite.rows import (
     suite_rows,
     with_selected_classifier,
 )
+from ddr_cli.suite.submission import Submission
 
 KNN = "knn"
 TUNED_K = "no reduction, k-NN with tuned k"
@@ -54,6 +56,8 @@ class Benchmark:
     """By data set, of the inductive track."""
     audits: tuple[Audit, ...] = ()
     parts: Sequence[SuitePart] = field(default=(), repr=False)
+    submissions: Mapping[str, Submission] = field(default_factory=dict, repr=False)
+    """The submitted methods and ensembles that have all rows, by their names."""
     _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -189,6 +193,14 @@ class Benchmark:
         empty for a leaderboard of untuned methods.
         """
         found = choices(self.rows, board, self.suite.families)
+        for name, each in self.submissions.items():
+            if each.card.kind == "ensemble":
+                rows = each.rows(self.rows, board.track)
+                rows = rows[rows["classifier"] == board.classifier]
+                rows = rows[rows["tuned"] == board.tuned]
+                means = rows.groupby("dataset")[board.metric].mean().reindex(board.means.index)
+                if means.notna().all():
+                    found = pd.concat([found, pd.DataFrame([entry(name, means, board)])])
         if found.empty or board.metric != self.suite.metrics[0]:
             return found
         rows = self.rows[(self.rows["track"] == CLASSIFIERS) & self.rows["tuned"]]
@@ -389,6 +401,11 @@ def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:
 def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
     """Return the results of a suite's parts; an InputError if they have no rows."""
     specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
-    audits = [audit for folder in {p.folder.parent for p in parts} for audit in read_audits(folder)]
-    rows = with_selected_classifier(suite_rows(parts))
-    return Benchmark(suite, rows, specs, tuple(audits), parts)
+    (folder,) = {part.folder.parent for part in parts}
+    rows = suite_rows(parts)
+    submitted = [Submission.read(path) for path in submissions_of(suite.name, folder.parent)]
+    own = {each: each.rows(rows, each.card.track) for each in submitted}
+    joining = [own[each] for each in submitted if each.card.kind == "method"]
+    known = {each.card.label: each for each in submitted if len(own[each])}
+    rows = with_selected_classifier(pd.concat([rows, *joining], ignore_index=True))
+    return Benchmark(suite, rows, specs, tuple(read_audits(folder)), parts, known)

@@ -112,6 +112,8 @@ def _made(
         tables.append(choices_table(found, board))
     notes = leaderboard_notes(board, suite.methods_of(track))
     notes += trust_notes(board, bench.rows, parts[0].spec, suite.errata)
+    submitted = {name: each for name, each in bench.submissions.items() if each.card.track == track}
+    notes += [f"submitted: {each.note}" for each in submitted.values()]
     shown = [
         {
             "title": table.title,
@@ -122,4 +124,7 @@ def _made(
         for table in tables
     ]
     records = json.loads(board.table.to_json(orient="records"))
+    for row in records:
+        if (own := submitted.get(row["method"])) is not None:
+            row |= {"verified": own.verified, "card": own.card.model_dump()}
     return {"tables": shown, "notes": notes, "records": records}

@@ -162,21 +162,18 @@ def trust_notes(
 
 
 def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> list[str]:
-    """Report a method's rank, its differences from the best and the baseline, and its failures."""
+    """Report a method's differences from the best and the baseline, its failures, and its rank."""
     row = board.row(method)
     how = "tuned" if board.tuned else "at its defaults"
-    lines = [
-        f"{method}, {how}, {board.classifier}: {rank_text(row, len(board.table))} on "
-        f"{len(board.means)} data sets, score {row['score']:.3f}"
-    ]
+    lines = []
     for title, reference in (("best", board.best), ("baseline", board.baseline)):
         if reference == method:
-            lines.append(f"  it is the {title} itself")
+            lines.append(f"{method} is the {title} itself")
             continue
         p = p_text(float(row[f"{title}_p"]))
         test = f", Wilcoxon's p {p}" if p else ""
         lines.append(
-            f"  to {reference} ({title}): median difference "
+            f"to {reference} ({title}): median difference "
             f"{difference_text(row[f'{title}_difference'], board.metric)}; wins/equal/losses "
             f"{row[f'{title}_wins']:g}/{row[f'{title}_equal']:g}/{row[f'{title}_losses']:g}{test}"
         )
@@ -189,12 +186,16 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
             f"{number(means.at[name, board.baseline], board.metric)})"
             for name in behind.index
         )
-        lines.append(f"  worse than {board.baseline} on {told}")
+        lines.append(f"worse than {board.baseline} on {told}")
     own = rows[(rows["method"] == method) & (rows["tuned"] == board.tuned)]
     failed = own[(own["status"] != OK) & (own["classifier"] == board.classifier)]
     for (dataset, reason), found in failed.groupby(["dataset", "reason"], sort=False):
-        lines.append(f"  fails on {len(found)} splits of {dataset}: {reason}")
-    return lines
+        lines.append(f"fails on {len(found)} splits of {dataset}: {reason}")
+    return [
+        *lines,
+        f"{method}, {how}, {board.classifier}: {rank_text(row, len(board.table))} on "
+        f"{len(board.means)} data sets, score {row['score']:.3f}",
+    ]
 
 
 # -- plan and status -----------------------------------------------------------------------------
