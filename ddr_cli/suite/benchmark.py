@@ -58,6 +58,8 @@ class Benchmark:
     parts: Sequence[SuitePart] = field(default=(), repr=False)
     submissions: Mapping[str, Submission] = field(default_factory=dict, repr=False)
     """The submitted methods and ensembles that have all rows, by their names."""
+    ensembles: Sequence[pd.DataFrame] = field(default=(), repr=False)
+    """The rows of each submitted ensemble, which `rows` does not have."""
     _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -193,14 +195,14 @@ class Benchmark:
         empty for a leaderboard of untuned methods.
         """
         found = choices(self.rows, board, self.suite.families)
-        for name, each in self.submissions.items():
-            if each.card.kind == "ensemble":
-                rows = each.rows(self.rows, board.track)
-                rows = rows[rows["classifier"] == board.classifier]
-                rows = rows[rows["tuned"] == board.tuned]
-                means = rows.groupby("dataset")[board.metric].mean().reindex(board.means.index)
-                if means.notna().all():
-                    found = pd.concat([found, pd.DataFrame([entry(name, means, board)])])
+        for rows in self.ensembles:
+            rows = rows[rows["classifier"] == board.classifier]
+            rows = rows[(rows["tuned"] == board.tuned) & (rows["track"] == board.track)]
+            means = rows.groupby("dataset")[board.metric].mean().reindex(board.means.index)
+            if means.notna().all():
+                told = entry(rows["method"].iloc[0], means, board)
+                told |= {"methods": np.nan, "seconds": seconds_of(rows).mean()}
+                found = pd.concat([found, pd.DataFrame([told])])
         if found.empty or board.metric != self.suite.metrics[0]:
             return found
         rows = self.rows[(self.rows["track"] == CLASSIFIERS) & self.rows["tuned"]]
@@ -404,8 +406,12 @@ def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
     (folder,) = {part.folder.parent for part in parts}
     rows = suite_rows(parts)
     submitted = [Submission.read(path) for path in submissions_of(suite.name, folder.parent)]
-    own = {each: each.rows(rows, each.card.track) for each in submitted}
-    joining = [own[each] for each in submitted if each.card.kind == "method"]
-    known = {each.card.label: each for each in submitted if len(own[each])}
-    rows = with_selected_classifier(pd.concat([rows, *joining], ignore_index=True))
-    return Benchmark(suite, rows, specs, tuple(read_audits(folder)), parts, known)
+    joining: dict[str, list[pd.DataFrame]] = {"method": [], "ensemble": []}
+    known = {}
+    for each in submitted:
+        if len(own := each.rows(rows, each.card.track)):
+            joining[each.card.kind].append(own)
+            known[each.card.label] = each
+    rows = with_selected_classifier(pd.concat([rows, *joining["method"]], ignore_index=True))
+    audits = tuple(read_audits(folder))
+    return Benchmark(suite, rows, specs, audits, parts, known, joining["ensemble"])

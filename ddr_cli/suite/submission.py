@@ -267,19 +267,13 @@ def verify(
         )
     own = suite.with_method(located(card.method, folder), card.track)
     parts = parts_of(own, folder)
-    problems = [
-        f"{part.dataset}: {part.stale.total()} rows are of another version of the method's code, "
-        "its package, the data or the suite"
-        for part in parts
-        if part.stale
-    ]
-    problems += [
-        f"{part.dataset}: no split has all of its rows"
-        for part in parts
-        if not part.stale and all(map(part.to_do, part.plan.fits))
-    ]
-    if problems:
-        return Rerun(pd.DataFrame(), problems, 0, 0, 0)
+    stale = [part.dataset for part in parts if part.stale]
+    if lost := stale or [p.dataset for p in parts if all(map(p.to_do, p.plan.fits))]:
+        what = "no split has all rows"
+        if stale:
+            what = "rows are of another version of the method's file or package, the data or ddr"
+        return Rerun(pd.DataFrame(), [f"{what}: on {', '.join(lost)}"], 0, 0, 0)
+    problems: list[str] = []
     with TemporaryDirectory() as place:
         fresh = [_drawn(part, splits, Path(place)) for part in parts]
         endings = run_suite(own, fresh, replace(settings, out=Path(place)))
@@ -331,7 +325,7 @@ def _differences(fresh: Path, submitted: Path) -> tuple[pd.DataFrame, int]:
             "data set": submitted.name,
             "split": new.at[trial, "split"],
             "classifier": new.at[trial, "classifier"],
-            "tuned": "yes" if new.at[trial, "tuned"] else "no",
+            "tuned": "yes" if "tuned" in new and new.at[trial, "tuned"] else "no",
             "column": column,
             "submitted": old.at[trial, column],
             "rerun": new.at[trial, column],
