@@ -49,6 +49,8 @@ NOT_RUN = {
     "ddr run landsat": "needs a data set that is downloaded",
     "ddr run configs/fair_landsat": "needs a data set that is downloaded",
     "ddr describe landsat --dimension": "needs a data set that is downloaded",
+    "suite submit ./mine.py": "stands for a class of the reader's; tests/suite/test_submission.py",
+    "suite verify": "needs a submission; tests/suite/test_submission.py verifies one",
     "suite fetch lite": "downloads; tests/suite/test_published.py fetches an archive",
     "suite run lite": "takes hours; tests/cli/test_suite.py runs one",
     "suite table lite": "rests on data sets that are downloaded",
