@@ -7,7 +7,7 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib import metadata
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import yaml
 from annotated_types import Ge
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.core.atomic import atomic_write, clear_messages
@@ -60,7 +60,7 @@ class Confirmed(StrictFrozen):
 class SubmissionCard(StrictFrozen):
     """Who made a submitted method, and what it is."""
 
-    method: Text
+    method: Annotated[Text, AfterValidator(shown)]
     """Such as ./mine.py:MyMethod, a file next to the card, or package.module:Class."""
     requires: list[Text] = Field(default_factory=list)
     """The distributions that it needs, such as scikit-kda==0.1."""
@@ -240,11 +240,11 @@ def _known(name: str) -> Iterator[tuple[str, Any]]:
 class Rerun:
     """What rerunning a submission gave: a row per value that differs, and the other problems."""
 
-    differences: pd.DataFrame
     problems: Sequence[str]
-    splits: int
-    datasets: int
-    rows: int
+    differences: pd.DataFrame = field(default_factory=pd.DataFrame)
+    splits: int = 0
+    datasets: int = 0
+    rows: int = 0
 
     @property
     def is_equal(self) -> bool:
@@ -260,10 +260,10 @@ def verify(
     If they are equal, the folder gets a record of it.
     """
     card, folder = submission.card, submission.folder
-    if card.version != suite.version:
+    if card.version != suite.version or card.track not in suite.tracks:
         raise InputError(
-            f"{folder} was made for version {card.version} of the suite {suite.name}, which is at "
-            f"version {suite.version}: submit the method again."
+            f"{folder} was made for version {card.version} of the suite {suite.name} and its track "
+            f"{card.track}, and the suite has version {suite.version}: submit the method again."
         )
     own = suite.with_method(located(card.method, folder), card.track)
     parts = parts_of(own, folder)
@@ -272,25 +272,21 @@ def verify(
         what = "no split has all rows"
         if stale:
             what = "rows are of another version of the method's file or package, the data or ddr"
-        return Rerun(pd.DataFrame(), [f"{what}: on {', '.join(lost)}"], 0, 0, 0)
-    problems: list[str] = []
+        return Rerun([f"{what}: on {', '.join(lost)}"])
     with TemporaryDirectory() as place:
         fresh = [_drawn(part, splits, Path(place)) for part in parts]
-        endings = run_suite(own, fresh, replace(settings, out=Path(place)))
-        problems += [f"{name}: {e}" for name, e in endings.items() if isinstance(e, DdrError)]
+        settings = replace(settings, out=Path(place))
+        endings = run_suite(own, fresh, settings)
+        failed = [f"{name}: {e}" for name, e in endings.items() if isinstance(e, DdrError)]
+        if failed:
+            return Rerun(failed)
+        problems = list(_audited(submission, suite, parts, settings))
         found = [_differences(part.folder, folder / part.spec.name) for part in fresh]
-        audits = audit_parts(parts, Path(place), told=problems.append, quiet=settings.quiet)
-    before = {(each.dataset, each.test_labels, each.alone) for each in read_audits(folder)}
-    problems += [
-        f"{each.dataset}: the audit gives another answer than {AUDITS}"
-        for each in audits
-        if (each.dataset, each.test_labels, each.alone) not in before
-    ]
     differences = pd.concat([table for table, _ in found], ignore_index=True)
     if len(differences):
         problems += _other_versions(folder / fresh[0].spec.name)
     n_rows = sum(n for _, n in found)
-    rerun = Rerun(differences, problems, splits, len(fresh), n_rows)
+    rerun = Rerun(problems, differences, splits, len(fresh), n_rows)
     if rerun.is_equal:
         record = {
             "date": datetime.now(UTC).date().isoformat(),
@@ -303,6 +299,25 @@ def verify(
         with clear_messages(folder / VERIFIED):
             atomic_write(folder / VERIFIED, json.dumps(record, indent=1) + "\n")
     return rerun
+
+
+def _audited(
+    submission: Submission, suite: Suite, parts: Sequence[SuitePart], settings: RunSettings
+) -> Iterator[str]:
+    """Audit a submission again, and yield what is wrong."""
+    told: list[str] = []
+    audits = audit_parts(parts, settings.out, told=told.append, quiet=settings.quiet)
+    yield from told
+    submitted = read_audits(submission.folder)
+    before = {(each.dataset, each.test_labels, each.alone) for each in submitted}
+    for each in audits:
+        if (each.dataset, each.test_labels, each.alone) not in before:
+            yield f"{each.dataset}: the audit gives another answer than {AUDITS}"
+    if any(each.test_labels is False for each in audits):
+        yield "the method uses test labels"
+    mode = suite.tracks[submission.card.track].mode
+    if any(each.alone is False for each in audits) and mode != "transductive":
+        yield f"the method is transductive, and the track {submission.card.track} is not"
 
 
 def _drawn(part: SuitePart, splits: int, place: Path) -> SuitePart:

@@ -114,6 +114,16 @@ def test_another_method_or_audit_or_fewer_rows_are_not_verified(submitted, name,
     assert (done.exit_code, message in done.output) == (1, True), done.output
 
 
+def test_a_card_of_another_track_or_version_is_refused_and_a_file_elsewhere_not_read(submitted):
+    edit(submitted / "card.yaml", "./mine.py", "../../mine.py")
+    edit(submitted / "card.yaml", "track: inductive", "track: nowhere")
+    done = verify(submitted)
+    assert (done.exit_code, "its track nowhere" in done.output) == (2, True)
+    edit(submitted / "card.yaml", "track: nowhere", "track: inductive")
+    # It is the file next to the card.
+    assert verify(submitted).exit_code == 0
+
+
 def test_an_ensemble_is_ranked_apart_and_a_record_is_in_the_archive(submitted):
     edit(submitted / "card.yaml", "kind: method", "kind: ensemble")
     leaderboard, _, choices = table().partition("What a user could do instead")
