@@ -487,6 +487,6 @@ def verify(
         typer.echo(f"{submission.card.label} is not verified: what was rerun differs.", err=True)
         raise typer.Exit(EXIT_FAILED)
     typer.echo(
-        f"{submission.card.label} is verified: all values of {found.rows} rows are equal, on "
-        f"{found.splits} splits of each of {found.datasets} data sets."
+        f"{submission.card.label} is verified: all values of {found.rows} rows are equal "
+        f"({found.datasets} data sets, {found.splits} of the splits of each)."
     )

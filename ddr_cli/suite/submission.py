@@ -126,8 +126,8 @@ class Submission:
         told = "not verified"
         if found := self.verified:
             told = (
-                f"verified on {found['date']} ({found['splits']} splits of each of "
-                f"{found['datasets']} data sets were rerun, with equal values)"
+                f"verified on {found['date']} by rerunning {found['rows']} rows of "
+                f"{found['datasets']} data sets, with equal values"
             )
         by = self.card.confirmed
         confirmed = f"confirmed by its authors ({by.name}, {by.date})" if by else "not confirmed"
