@@ -298,7 +298,8 @@ def leaderboard(
     suite : str or Path
         A suite's path or shipped name.
     out : str or Path
-        The folder that contains ``suite_<name>`` with the suite's results.
+        The folder that contains ``suite_<name>`` with the suite's results. If it does not, those
+        of ``ddr suite fetch`` are used.
     **options
         As for `ddr_cli.suite.leaderboard.leaderboard`: ``classifier``, ``metric``, ``tuned``,
         ``track``, ``datasets``.
@@ -351,7 +352,8 @@ def join_suite(
     suite : str or Path
         A suite's path or shipped name.
     out : str or Path
-        The folder of the suite's results, in which the method's results are written too.
+        The folder of the suite's results (or else, those of ``ddr suite fetch`` are used), in which
+        the method's results are written.
     datasets : sequence of str
         Data sets or groups of data sets. Default: all.
     hours : float, optional

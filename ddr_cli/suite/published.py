@@ -19,6 +19,10 @@ from ddr_cli.data.store.sources import Sources
 from ddr_cli.suite.names import CARD, FOLDER, MANIFEST
 
 SUMS = "SHA256SUMS"
+NO_ROWS = (
+    "The suite has no rows yet: 'ddr suite fetch' downloads those of a shipped suite, and 'ddr "
+    "suite run' makes them."
+)
 
 
 def archive_name(name: str, version: int) -> str:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.digests import code_digest, digest
+from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.data.store.sources import Sources
 from ddr_cli.suite.names import CARD, CLASSIFIERS, FOLDER, INDUCTIVE, VERIFIED
-from ddr_cli.suite.published import results_of, submissions_of
+from ddr_cli.suite.published import NO_ROWS, results_of, submissions_of
 
 if TYPE_CHECKING:
     from ddr_cli.report.table import Table
@@ -50,6 +51,8 @@ def shown_board(
     if shipped is None or Path(name).is_file():
         return "", made()
     results, cache = results_of(name, out), Sources.from_environment().cache_dir
+    if not (results / f"{FOLDER}{name}").is_dir():
+        raise InputError(NO_ROWS)
     options = json.dumps([track, [*only], classifier, metric, defaults])
     cards = (path.read_bytes() for path in shipped_yaml("datasets").values())
     parts = (code_digest().encode(), options.encode(), shipped.read_bytes(), *cards)
