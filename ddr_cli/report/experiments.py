@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ddr_cli.comparison.names import family_name, method_name, metric_name, plain
+from ddr_cli.comparison.names import method_name, metric_name, plain
 from ddr_cli.comparison.runs import Run, load_run
 from ddr_cli.comparison.summary import summary_of, swept_columns
 from ddr_cli.comparison.within_dataset import difference_interval
@@ -87,15 +87,7 @@ def _data(run: Run, key: str) -> str:
 
 def _splits(run: Run) -> Iterator[str]:
     for family in dict.fromkeys(run.trials["family"]):
-        words = family_name(family, run.planned_splits(family))
-        sizes = run.sizes(family)
-        how = (
-            ""
-            if sizes is None
-            else f" of {sizes[0]:,.0f} training and {sizes[1]:,.0f} test samples"
-        )
-        seed = "" if family == "predefined" else f" (seed {run.spec.split.seed})"
-        yield f"All methods were evaluated on {words}{how}{seed}."
+        yield f"All methods were evaluated on {run.splits_text(family)}."
 
 
 def _step(name: str, params: dict[str, Any]) -> str:
