@@ -8,6 +8,7 @@ from typing import get_args
 
 import pandas as pd
 
+from ddr_cli.engine.rows.manifest import days_of
 from ddr_cli.papers import cells
 from ddr_cli.papers.assess import ArtefactResult, PaperResult
 from ddr_cli.papers.claims import ClaimVerdict
@@ -24,9 +25,8 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
     paper = result.paper
     reference = paper.reference
     authors = ", ".join(reference.authors)
-    runs = [summary.run for item in result.artefacts for summary in item.summaries]
-    days = sorted({run.manifest.sessions[-1].started[:10] for run in runs if run.manifest.sessions})
-    when = f"Trials of {' to '.join(sorted({days[0], days[-1]}))}. " if days else ""
+    days = days_of(each.run.manifest for item in result.artefacts for each in item.summaries)
+    when = f"Trials of {days}. " if days else ""
     lines = [
         f"# {paper.short}: what the paper prints, and what we get",
         f'{authors}, "{reference.title}", {reference.year}. {paper.asked}',

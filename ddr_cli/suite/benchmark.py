@@ -15,6 +15,7 @@ from ddr_cli.comparison.against_controls import AGREEMENTS
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.rows.journal import OK
+from ddr_cli.engine.rows.manifest import days_of, read_manifest
 from ddr_cli.evaluation.metrics import measured
 from ddr_cli.reducers.registry import year
 from ddr_cli.spec.budgets import ALL, LABELS
@@ -57,6 +58,8 @@ class Benchmark:
     audits: tuple[Audit, ...] = ()
     edges: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
     """How often tuning selects the edge of a grid, as returned by `edges`."""
+    days: str = ""
+    """The first and the last day of the runs."""
     _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -389,4 +392,5 @@ def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
     specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
     audits = [audit for folder in {p.folder.parent for p in parts} for audit in read_audits(folder)]
     rows = with_selected_classifier(suite_rows(parts))
-    return Benchmark(suite, rows, specs, tuple(audits), edges(parts))
+    days = days_of(read_manifest(part.folder) for part in parts if part.status)
+    return Benchmark(suite, rows, specs, tuple(audits), edges(parts), days)
