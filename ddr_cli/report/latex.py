@@ -60,7 +60,7 @@ def tabular(
     chosen = max(smallest, text_size(head, rows))
     (size, _, separation), room = _SIZES[chosen], _rooms(head, rows)[chosen]
     shown = [
-        [*map(_escaped, cells)] if is_left else _aligned(cells)
+        [*map(escaped, cells)] if is_left else _aligned(cells)
         for cells, is_left in zip(columns, left, strict=True)
     ]
     if room > _NARROWEST:
@@ -71,7 +71,7 @@ def tabular(
     lines = [
         rf"\begin{{tabular}}{{@{{}}{form}@{{}}}}",
         r"\toprule",
-        " & ".join(map(_escaped, head)) + r" \\",
+        " & ".join(map(escaped, head)) + r" \\",
         r"\midrule",
         *(" & ".join(cells) + r" \\" for cells in zip(*shown, strict=True)),
         r"\bottomrule",
@@ -101,7 +101,7 @@ def _rooms(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[float]:
 
 def floating(text: str, sentences: Sequence[str]) -> str:
     """Return a tabular in a floating table with a caption."""
-    caption = " ".join(_escaped(each.rstrip(".") + ".") for each in sentences)
+    caption = " ".join(escaped(each.rstrip(".") + ".") for each in sentences)
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", text, r"\end{table}", ""]
     return "\n".join(lines)
 
@@ -113,11 +113,12 @@ def _in_lines(text: str, room: float) -> str:
         longer = f"{lines[-1]} {word}".strip()
         lines[-1:] = [longer] if _width(longer) <= room or not lines[-1] else [lines[-1], word]
     if len(lines) == 1:
-        return _escaped(text)
-    return r"\begin{tabular}[t]{@{}l@{}}" + r" \\ ".join(map(_escaped, lines)) + r"\end{tabular}"
+        return escaped(text)
+    return r"\begin{tabular}[t]{@{}l@{}}" + r" \\ ".join(map(escaped, lines)) + r"\end{tabular}"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Return a text in LaTeX, in one line."""
     words = " ".join(text.split()).translate(_CHARACTERS)
     return _MINUS.sub("$-$", words)
 
@@ -126,7 +127,7 @@ def _aligned(cells: Sequence[str]) -> list[str]:
     """Return the cells of a column, padded where others have more digits."""
     found = [_SCORE.fullmatch(cell) for cell in cells]
     if not all(match or cell in ("", "–") for match, cell in zip(found, cells, strict=True)):
-        return [*map(_escaped, cells)]
+        return [*map(escaped, cells)]
     matches = [match for match in found if match]
     texts = {group: [match[group] for match in matches if match[group]] for group in (1, 3)}
     whole = max((len(text.partition(".")[0]) for text in texts[3]), default=0)
@@ -136,18 +137,18 @@ def _aligned(cells: Sequence[str]) -> list[str]:
     }
     aligned = []
     for cell, match in zip(cells, found, strict=True):
-        text = _escaped(cell)
+        text = escaped(cell)
         if match:
             first, link, second, marks = match[1], match[2] or "", match[3] or "", ""
             if " †" in cell:
                 cell, _, count = cell.partition(" †")
                 marks = rf"\rlap{{\,$\dagger${count}}}"
             before = cell.partition(first)[0]
-            text = _escaped(before) + _padded(first, decimals[1])
+            text = escaped(before) + _padded(first, decimals[1])
             if second:
                 room = _phantom("0" * (whole - len(second.partition(".")[0])))
                 # The link has its spaces, which an escaped text loses at its ends.
-                text += f" {_escaped(link)} {room}{_padded(second, decimals[3])}"
+                text += f" {escaped(link)} {room}{_padded(second, decimals[3])}"
             text += marks
         aligned.append(text)
     return aligned
@@ -156,7 +157,7 @@ def _aligned(cells: Sequence[str]) -> list[str]:
 def _padded(number: str, decimals: int) -> str:
     own = number.partition(".")[2]
     lacking = "0" * (decimals - len(own))
-    return _escaped(number) + _phantom(f".{lacking}" if lacking and not own else lacking)
+    return escaped(number) + _phantom(f".{lacking}" if lacking and not own else lacking)
 
 
 def _phantom(text: str) -> str:

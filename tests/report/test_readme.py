@@ -127,8 +127,8 @@ def test_the_finding_of_the_leaderboard(readme):
     without = table.set_index("method").loc["none", "mean"]
     # The README takes this sentence as it is.
     sentence = (
-        f"of {len(table)} methods and {best['datasets']} data sets, `{best['method']}` ranks first: "
-        f"tuned, and followed by a 3-NN classifier, it has a mean error of "
+        f"of {len(table)} methods and {best['datasets']} data sets, `{best['method']}` ranks "
+        f"first: tuned, and followed by a 3-NN classifier, it has a mean error of "
         f"{_percent(best['mean'])}, compared with {_percent(without)} without reduction."
     )
     assert sentence in readme
