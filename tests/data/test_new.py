@@ -263,7 +263,7 @@ ROWS = [("dose", "site", "state"), *table().itertuples(index=False)]
 def test_the_sheet_with_the_table_is_read_and_named(new, book):
     book(Notes=[("see the second sheet",)], Data=ROWS)
     result = new("book.xlsx")
-    assert "sheet Data, the only one of 2" in result.output
+    assert "sheet Data: of 2 sheets" in result.output
     assert load_dataset("./book.yaml").X.shape == (N, 2)
 
 
@@ -279,7 +279,7 @@ def test_of_two_sheets_with_tables_the_user_chooses(new, book):
 def test_names_are_found_below_merged_headings(new, book):
     book(Data=[("Trial of 2024", None, None), ("measured", None, "meta"), *ROWS])
     result = new("book.xlsx")
-    assert "skipped, above the names: Trial of 2024, measured, meta" in result.output
+    assert "above the column names: Trial of 2024, measured, meta" in result.output
     assert "row 3" in result.output
     data = load_dataset("./book.yaml")
     assert (data.n_samples, data.class_counts) == (N, {"ill": 30, "well": 30})
