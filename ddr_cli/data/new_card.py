@@ -300,6 +300,11 @@ class _Column:
 def _look_at_table(path: Path, name: str, seen: Seen) -> None:
     said = seen.said
     table = _table(path, name, seen)
+    if len(table.cells) < 2:
+        raise InputError(
+            f"{path} has {len(table.cells)} row of data; give a file with several samples of at "
+            "least two classes."
+        )
     markers = list(dict.fromkeys([*MISSING_VALUES, *said.get("missing_values", ())]))
     if "missing_values" in said:
         seen.options["missing_values"] = markers

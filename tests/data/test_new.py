@@ -44,6 +44,13 @@ def test_what_has_no_end_is_no_data(new, tmp_path):
         assert "a device or a pipe" in done.output
 
 
+def test_one_row_is_no_data_set(new, tmp_path):
+    (tmp_path / "one.csv").write_text("a,b,label\n1,2,x\n")
+    done = new("one", "--path", "one.csv", "--label", "label", "--yes")
+    assert done.exit_code == 2
+    assert "1 row of data" in done.output
+
+
 def test_what_can_be_seen_needs_no_word(new, tmp_path):
     frame = table(
         sample_id=[f"s{i}" for i in range(N)],
