@@ -409,7 +409,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
             look["color"] = "white" if dark else style.ON_CELL
             look["weight"] = "bold" if row["near"] else "normal"
             text = f"{value:.1f}" if is_rate(picture.metric) else f"{value:.3g}"
-            axes.text(column, line, text, **look)
+            axes.text(column, line, text + "†" * bool(row["failed"]), **look)
         image = axes.imshow(values, origin="lower", aspect="auto", **colours)
         axes.grid(visible=False)
         words = picture.family_title(family)
@@ -425,5 +425,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     found = picture.best()
     if (more := int(rows["near"].sum()) - 1) > 0:
         found += f"; bold: {more} more within its Monte-Carlo error"
+    if rows["failed"].any():
+        found += "; †: failed on some splits"
     picture.finish(figure, finding=found)
     return figure

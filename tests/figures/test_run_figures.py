@@ -268,6 +268,20 @@ def test_a_value_with_failed_splits_is_hollow_and_the_legend_counts_them(
     assert "failed on 2 of 4 splits" in _legend(figure)
 
 
+def test_a_cell_with_failed_splits_is_marked(tmp_path, write_results, make_spec):
+    sweep = {"reducer.beta": BETAS, "reducer.n_components": list(range(2, 9))}
+    more = {"classifiers": CLASSIFIERS[:1], "repeats": 2, "predefined": False}
+    folder = write_results(tmp_path, make_spec("run", reducers=[CCDR], sweep=sweep, **more), _error)
+    rows = pd.read_csv(folder / "trials.csv", dtype=str, keep_default_na=False)
+    bad = (rows["reducer.beta"].astype(float) == 1.0) & (rows["reducer.n_components"] == "3")
+    bad &= rows["split"].str.endswith("-0")
+    rows.loc[bad, ["status", "reason", "error"]] = ["failed", "why", "0.4"]
+    rows.to_csv(folder / "trials.csv", index=False)
+    figure = draw(summarize(load_run(folder)))
+    assert sum(text.endswith("†") for text in _texts(figure.axes[0])) == 1
+    assert "†: failed on some splits" in _finding(figure)
+
+
 def test_panels_have_the_colours_of_methods_and_the_markers_of_classifiers(summary_of):
     names = ["pca", "lda", "lfda", "nmmp", "lpp"]
     sweep = {"reducer.n_components": [1, 2, 3]}
