@@ -37,8 +37,8 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         "runs the trials again. "
         f"[What we did and found](../../docs/papers/{paper.name}.md) · "
         "[How verdicts are decided](../../docs/verdicts.md)",
-        "Differences are ours minus the printed number, in percentage points for rates. After ±: two "
-        "Monte-Carlo errors of our mean. On a single split: its binomial error.",
+        "Differences are ours minus the printed number, in percentage points for rates. After ±: "
+        "two Monte-Carlo errors of our mean. On a single split: its binomial error.",
     ]
     for item in result.artefacts:
         if item.has_results and not _is_of_readings(item):
