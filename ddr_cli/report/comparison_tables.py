@@ -248,7 +248,7 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.Da
     apart = apart[(apart[["first", "second"]] == best).any(axis=1)]
     title = title.replace(" (%)", "")
     if apart.empty:
-        below.append("No score is distinguished from the best by Holm's p of the pairs at 5 %.")
+        below.append("No method differs from the best at 5 % (p of the pairs, Holm).")
         return Table(frame, title, tuple(below))
     worse = scores["method"].isin(apart[["first", "second"]].to_numpy().ravel())
     return Table(
@@ -256,6 +256,6 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.Da
         title,
         tuple(below),
         best=frozenset(np.flatnonzero(~worse | (scores["method"] == best)).tolist()),
-        best_note="Bold: the best score, and each that is not distinguished from it by Holm's p of "
-        "the pairs at 5 %.",
+        best_note="Bold: the best score, and that of each method that does not differ from the "
+        "best at 5 % (p of the pairs, Holm).",
     )

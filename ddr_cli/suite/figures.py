@@ -110,9 +110,9 @@ def draw_time(board: Leaderboard) -> Figure:
         set_title(
             figure,
             f"Score against time: {len(table)} methods, {how}, {len(board.means)} data sets",
-            f"Fastest and highest of the methods that no other beats in both: {_said(front)}",
+            f"No other method is both faster and higher than these: {_said(front)}",
             "Mean score over data sets against mean CPU seconds of a fit, a marker per method. The "
-            "line: no method is faster and scores higher.",
+            "line connects the methods that no other is both faster and higher than.",
         )
         _draw_markers(axes, table["method"], table["seconds"], table["score"])
     return figure

@@ -46,11 +46,15 @@ def test_what_has_no_end_is_no_data(new, tmp_path):
 
 def test_features_in_other_units_are_reported(new, tmp_path):
     frame = pd.DataFrame(
-        {"mm": range(20), "km": [i / 1e6 for i in range(20)], "label": list("ab") * 10}
+        {
+            "mm": [i * i for i in range(20)],
+            "km": [i * i / 1e6 for i in range(20)],
+            "label": list("ab") * 10,
+        }
     )
     frame.to_csv(tmp_path / "units.csv", index=False)
     assert "a factor of 1,000,000" in new("units", "--path", "units.csv", "--label", "label").output
-    frame.assign(km=range(20)).to_csv(tmp_path / "same.csv", index=False)
+    frame.assign(km=frame["mm"] * 2).to_csv(tmp_path / "same.csv", index=False)
     assert "a factor of" not in new("same", "--path", "same.csv", "--label", "label").output
 
 
