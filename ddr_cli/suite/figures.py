@@ -82,7 +82,9 @@ def draw_scores(board: Leaderboard) -> Figure:
         )
         set_title(figure, title, words, description)
         same = legend_entry(f"cannot be distinguished from {best}", marker="o", color=NEUTRAL)
-        other = legend_entry("distinguished from it", marker="o", color=NEUTRAL, markerfacecolor="white")
+        other = legend_entry(
+            "distinguished from it", marker="o", color=NEUTRAL, markerfacecolor="white"
+        )
         interval = legend_entry("95 % interval over data sets", color=OTHERS, linestyle="-")
         legend_below(figure, [same, other, interval])
     return figure
