@@ -153,7 +153,8 @@ def run(
     )
     endings = run_suite(suite, parts, settings, hours=hours, told=_print_error)
     begun = [part for part in seen_again(parts) if part.status and part.track == "inductive"]
-    audit_parts(begun[:_AUDITED], folder, told=_print_error, quiet=quiet)
+    if not any(getattr(each, "interrupted", False) for each in endings.values()):
+        audit_parts(begun[:_AUDITED], folder, told=_print_error, quiet=quiet)
     if not quiet:
         typer.echo(progress_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")

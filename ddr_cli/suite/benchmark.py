@@ -15,6 +15,7 @@ from ddr_cli.comparison.against_controls import AGREEMENTS
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.rows.journal import OK
+from ddr_cli.engine.rows.manifest import days_of, read_manifest
 from ddr_cli.evaluation.metrics import measured
 from ddr_cli.reducers.registry import year
 from ddr_cli.spec.budgets import ALL, LABELS
@@ -66,6 +67,11 @@ class Benchmark:
     def edges(self) -> pd.DataFrame:
         """How often tuning selects the edge of a grid."""
         return edges(self.parts)
+
+    @cached_property
+    def days(self) -> str:
+        """The first and the last day of the runs."""
+        return days_of(read_manifest(part.folder) for part in self.parts if part.status)
 
     @cached_property
     def boards(self) -> dict[Key, Leaderboard]:

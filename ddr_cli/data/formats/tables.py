@@ -281,7 +281,8 @@ def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cel
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
     except Exception as error:  # libraries raise anything on a damaged file
-        raise InputError(f"{path}: not a {kind} file that can be read ({error}).") from None
+        why = f" ({error})" if str(error) else ""
+        raise InputError(f"{path}: not a {kind} file that can be read{why}.") from None
     titles = tuple(map(str, frame.columns)) if kind not in _EXCEL else ()
     if not frame.shape[1]:
         return Cells(path, pd.DataFrame(), titles)
