@@ -126,7 +126,8 @@ def test_the_finding_of_the_leaderboard(readme):
     # The README takes this sentence as it is.
     sentence = (
         f"of {len(table)} methods and {best['datasets']} data sets, `{best['method']}` ranks "
-        f"first: tuned, and followed by a 3-NN classifier, it has a mean error of "
+        f"first (95 % interval of the rank: {best['rank_low']:g} to {best['rank_high']:g}): "
+        f"tuned, and followed by a 3-NN classifier, it has a mean error of "
         f"{_percent(best['mean'])}, compared with {_percent(without)} without reduction."
     )
     assert sentence in readme
