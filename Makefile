@@ -16,7 +16,7 @@ PICTURES := landsat_ccdr_beta nmmp_rings ssde_alphadigits lfda_grid_letter dp_td
 # --quiet would hide the warnings that --strict counts.
 MKDOCS = NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 MINUTES ?= 10
-PYTHONS ?= python3.11 python3.12 python3.13
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 TESTS ?=
 
 # One BLAS thread in each of several processes beats several threads in each.
@@ -29,21 +29,27 @@ export OPENBLAS_NUM_THREADS ?= 1
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
+# Called before pip, which is silent for up to a minute.
+INSTALLING = @echo "Installing ddr and its libraries into $(VENV): about a minute, once."
+
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ddr needs Python 3.11 or newer; name one with 'make PYTHON=python3.12 ...'." >&2; exit 2; }
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(INSTALLING)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(INSTALLING)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(INSTALLING)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	@touch $@ $(VENV)/.installed
 
 run: $(VENV)/.installed ## the main job on embedded data: error against beta, into build/results
@@ -83,7 +89,8 @@ report: $(VENV)/.installed ## tables, figures, verdicts and index.html from the 
 	for run in $(PICTURES); do cp $(RESULTS)/$$run/figure.png docs/images/$$run.png; done
 
 $(VENV)/.installed-extras: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,umap,opentsne,pacmap,torch]'
+	$(INSTALLING)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,umap,opentsne,pacmap,torch]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-dev
 
 extras: $(VENV)/.installed-extras ## the tests of methods that need an optional library, with all of these

@@ -12,8 +12,8 @@ REASONS = {
     "lfda_resplits_letter: share of fits and evaluation": "The parent and the worker must each "
     "load the libraries once. This alone takes more than the 5 % that the goal allows.",
     "report, from scratch": "Matplotlib draws 94 figures in 26 s of the time.",
-    "suite page, from scratch": "Matplotlib draws 636 panels of 53 figures in more than half of the "
-    "time; 110 leaderboards are computed.",
+    "suite page, from scratch": "Matplotlib draws 636 panels of 53 figures in more than half of "
+    "the time; 110 leaderboards are computed.",
     "suite status": "Loading all methods takes 0.8 s, half of it scikit-learn's import of "
     "`scipy.stats`; the specs take 0.7 s, and the ids of 62,610 trials 1 s.",
     "suite status with costs": "As for `suite status`, and each journal is read for its times.",

@@ -298,7 +298,8 @@ def leaderboard(
     suite : str or Path
         A suite's path or shipped name.
     out : str or Path
-        The folder that contains ``suite_<name>`` with the suite's results.
+        The folder that contains ``suite_<name>`` with the suite's results. If it does not, those
+        of ``ddr suite fetch`` are used.
     **options
         As for `ddr_cli.suite.leaderboard.leaderboard`: ``classifier``, ``metric``, ``tuned``,
         ``track``, ``datasets``.
@@ -314,8 +315,9 @@ def leaderboard(
         If there is no such suite, or it has no results for the options.
     """
     from ddr_cli.core.extras import nothing_fitted
-    from ddr_cli.suite.definition import INDUCTIVE, load_suite
+    from ddr_cli.suite.definition import load_suite
     from ddr_cli.suite.leaderboard import leaderboard
+    from ddr_cli.suite.names import INDUCTIVE
     from ddr_cli.suite.remaining import folder_of, parts_of
     from ddr_cli.suite.rows import suite_rows
 
@@ -350,7 +352,8 @@ def join_suite(
     suite : str or Path
         A suite's path or shipped name.
     out : str or Path
-        The folder of the suite's results, in which the method's results are written too.
+        The folder of the suite's results (or else, those of ``ddr suite fetch`` are used), in which
+        the method's results are written.
     datasets : sequence of str
         Data sets or groups of data sets. Default: all.
     hours : float, optional

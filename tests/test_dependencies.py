@@ -49,3 +49,13 @@ def test_declared_equals_imported():
     optional = _named([name for extra in set(extras) - {"dev", "docs"} for name in extras[extra]])
     assert imported - optional == required
     assert optional - imported == set()
+
+
+def test_the_documentation_names_our_distribution_and_its_extras():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "ddr_cli").rglob("*.py")]
+    texts = (path.read_text(encoding="utf-8") for path in pages)
+    found = [each for text in texts for each in re.findall(r"'(\w+)\[([a-z0-9,]+)\]'", text)]
+    assert {name for name, _ in found} == {project["name"]}
+    extras = {extra for _, several in found for extra in several.split(",")}
+    assert extras <= set(project["optional-dependencies"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -116,7 +117,7 @@ def compare(
 def _content(path: Path, found: Comparison) -> str | bytes:
     """Return the part of a comparison that is written to a file with that ending."""
     from ddr_cli.report.comparison_tables import comparison_json, comparison_tables
-    from ddr_cli.report.table import Table
+    from ddr_cli.report.table import Table, together
 
     tables = comparison_tables(found)
     match path.suffix:
@@ -127,7 +128,8 @@ def _content(path: Path, found: Comparison) -> str | bytes:
         case ".md":
             return "\n".join([each.markdown() for each in tables] + [f"{n}\n" for n in found.notes])
         case ".tex":
-            return "\n".join(each.latex(found.notes) for each in tables)
+            # A caption has no use for options of a command.
+            return together([*tables], [re.sub(r"; --.*", "", note) for note in found.notes])
     from ddr_cli.figures.pair_matrix import draw_pairs
     from ddr_cli.figures.style import image_bytes
 

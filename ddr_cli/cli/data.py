@@ -30,6 +30,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+# From this ratio of standard deviations on, features in other units are likely.
+_MANY_TIMES = 10
 Names = Annotated[
     list[str] | None,
     typer.Argument(
@@ -338,18 +340,34 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     from ddr_cli.data.cards import load_card
     from ddr_cli.spec.feasible import needed_steps
 
-    steps = needed_steps(load_card(card))
+    described = load_card(card)
+    steps = needed_steps(described)
     path = card if card.is_absolute() else f"./{card}"
     typer.echo(f"In a spec next to it: 'dataset: ./{card.name}'.")
     if steps:
         typer.echo(
             f"The data need the steps {' and '.join(steps)}: 'preprocess: [{', '.join(steps)}]'."
         )
+    is_table = described.format is not None and described.format.name in ("csv", "table")
+    if is_table and (ratio := _ratio_of_spreads(dataset)) > _MANY_TIMES:
+        typer.echo(
+            f"The standard deviations of the features differ by a factor of {ratio:,.0f}. With "
+            "'preprocess: [standardize]' in a spec, they have equal weight."
+        )
     words = "".join(f" --preprocess {step}" for step in steps)
     typer.echo("Next:")
     if not dataset.n_unlabelled:
         typer.echo(f"  ddr embed {path} --reducer lfda{words}")
     typer.echo(f"  ddr new spec my_spec --dataset {path} --reducer lda --reducer pca")
+
+
+def _ratio_of_spreads(dataset: Dataset) -> float:
+    """Return the largest standard deviation of a feature, divided by the smallest."""
+    import numpy as np
+
+    spreads = np.nanstd(dataset.X, axis=0) if isinstance(dataset.X, np.ndarray) else np.ones(1)
+    spreads = spreads[spreads > 0]
+    return float(spreads.max() / spreads.min()) if len(spreads) else 1.0
 
 
 def _value(option: str, text: str) -> Any:

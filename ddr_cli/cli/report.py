@@ -65,8 +65,9 @@ def report(
     if check:
         _conclude(outcome, results)
         return
-    kept = f"; {len(outcome.unchanged)} figures unchanged" if outcome.unchanged else ""
-    typer.echo(f"{len(outcome.files)} files up to date below {results}{kept}.", err=as_json)
+    same, files = len(outcome.unchanged), len(outcome.files)
+    kept = f"; {same} figure{'s' * (same > 1)} unchanged" if same else ""
+    typer.echo(f"{files} file{'s' * (files > 1)} up to date below {results}{kept}.", err=as_json)
     if outcome.page and not as_json:
         size = outcome.page.stat().st_size
         typer.echo(f"The report: {outcome.page} ({size / 1e6:.2f} MB)")

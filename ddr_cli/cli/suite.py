@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,10 +29,11 @@ from ddr_cli.cli.options import (
     records,
 )
 from ddr_cli.cli.run import exit_unless_done, new_failures
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import EXIT_FAILED, InputError
 
 if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
+    from ddr_cli.suite.own_method import Joined
     from ddr_cli.suite.remaining import SuitePart
 
 _AUDITED = 3  # data sets on which a suite's own methods are audited
@@ -57,6 +61,9 @@ Tracks = Annotated[
 Only = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="NAME", help="Only this data set or group. May be repeated."),
+]
+OwnMethod = Annotated[
+    str, typer.Argument(help="Such as ./mine.py:MyMethod, package.module:Class, or a name.")
 ]
 Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="A budget of CPU hours.")]
 Classifier = Annotated[
@@ -129,10 +136,12 @@ def run(
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.audits import audit_parts
+    from ddr_cli.suite.published import begin_with_fetched
     from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
     from ddr_cli.suite.tables import progress_line
 
     suite = _load(name, trust)
+    begin_with_fetched(suite.name, out)
     parts, folder = _parts(suite, out, tracks, only), folder_of(suite, out)
     settings = RunSettings(
         out=folder,
@@ -144,7 +153,8 @@ def run(
     )
     endings = run_suite(suite, parts, settings, hours=hours, told=_print_error)
     begun = [part for part in seen_again(parts) if part.status and part.track == "inductive"]
-    audit_parts(begun[:_AUDITED], folder, told=_print_error, quiet=quiet)
+    if not any(getattr(each, "interrupted", False) for each in endings.values()):
+        audit_parts(begun[:_AUDITED], folder, told=_print_error, quiet=quiet)
     if not quiet:
         typer.echo(progress_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")
@@ -170,8 +180,9 @@ def status(
 
     Stale rows belong to another version of the suite, the data, a method or a setting. Tables leave
     them out, and a run replaces them. A warning names each method whose remaining fits are expected
-    to exceed the suite's time limit or this machine's memory. With --hours, the command also estimates the CPU time of the
-    remaining trials from the existing rows, and shows what the budget would cover.
+    to exceed the suite's time limit or this machine's memory. With --hours, the command also
+    estimates the CPU time of the remaining trials from the existing rows, and shows what the budget
+    would cover.
     """
     from ddr_cli.suite.remaining import cost_table
     from ddr_cli.suite.tables import (
@@ -220,39 +231,30 @@ def table(
 ) -> None:
     """Show the leaderboard of a suite: the results of each method over the data sets."""
     from ddr_cli.core.extras import nothing_fitted
-    from ddr_cli.suite.benchmark import CLASSIFIERS, benchmark_of
-    from ddr_cli.suite.definition import INDUCTIVE
-    from ddr_cli.suite.leaderboard import leaderboard
-    from ddr_cli.suite.tables import (
-        choices_table,
-        leaderboard_notes,
-        leaderboard_table,
-        trust_notes,
-    )
+    from ddr_cli.suite.shown import as_tables, shown_board
 
-    with nothing_fitted():
-        suite = _load(name, trust)
-        # Classifiers on all features are a choice, too.
-        tracks = [INDUCTIVE, CLASSIFIERS] if track == INDUCTIVE else [track]
-        known = [each for each in tracks if each in (track, *suite.tracks)]
-        parts = _parts(suite, out, known, only)
-    bench = benchmark_of(suite, parts)
-    board = leaderboard(
-        bench.rows,
+    def planned(tracks: Sequence[str]) -> tuple[Suite, list[SuitePart]]:
+        with nothing_fitted():
+            suite = _load(name, trust)
+            known = [each for each in tracks if each in (track, *suite.tracks)]
+            return suite, _parts(suite, out, known, only)
+
+    _, found = shown_board(
+        name,
+        out,
+        planned,
+        track=track,
+        only=only or (),
         classifier=classifier,
         metric=metric,
-        tuned=not defaults and suite.tracks[track].tune is not None,
-        track=track,
-        baseline=suite.baseline_of(track),
+        defaults=defaults,
     )
     if as_json:
-        print_json(records(board.table))
+        print_json(found["records"])
         return
-    print_table(console(), leaderboard_table(board))
-    if len(found := bench.choices_of(board)):
-        print_table(console(), choices_table(found, board))
-    notes = leaderboard_notes(board, suite.methods_of(track))
-    for line in [*notes, *trust_notes(board, bench.rows, parts[0].spec, suite.errata)]:
+    for each in as_tables(found):
+        print_table(console(), each)
+    for line in found["notes"]:
         typer.echo(in_width(line, indent=2))
 
 
@@ -297,12 +299,19 @@ def export(
     from ddr_cli.suite.archive import write_archive
     from ddr_cli.suite.remaining import folder_of
     from ddr_cli.suite.rows import long_rows, suite_rows
+    from ddr_cli.suite.shown import shown_board
 
     if file.suffix not in (".csv", ".zip"):
         raise InputError(f"{file} must end in .csv or .zip.")
     suite, parts = _planned(name, out, trust)
     if file.suffix == ".zip":
-        names = write_archive(suite, parts, folder_of(suite, out), file)
+        tables = {}
+        with suppress(InputError):  # no split is finished by all methods
+            kept, shown = shown_board(
+                name, out, lambda tracks: (suite, [part for part in parts if part.track in tracks])
+            )
+            tables = {kept: json.dumps(shown).encode()} if kept else {}
+        names = write_archive(suite, parts, folder_of(suite, out), file, tables=tables)
         typer.echo(f"{len(names)} files\n  {file}")
         return
     rows = long_rows(suite_rows(parts))
@@ -311,11 +320,28 @@ def export(
     typer.echo(f"{len(rows)} rows\n  {file}")
 
 
+@app.command("fetch")
+def fetch(
+    name: SuiteName,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FILE_OR_URL", help="Another archive than the release's."),
+    ] = None,
+) -> None:
+    """Download the published rows of a shipped suite, verify them, and keep them in the cache.
+
+    All commands use them where ./results has no rows of the suite.
+    """
+    from ddr_cli.spec.load import find_yaml
+    from ddr_cli.suite.published import fetch
+
+    folder, n_files = fetch(find_yaml(name, "suites", "suite"), source)
+    typer.echo(f"{n_files} files\n  {folder}\nNext: ddr suite table {name}")
+
+
 @app.command("add")
 def add(
-    method: Annotated[
-        str, typer.Argument(help="Such as ./mine.py:MyMethod, package.module:Class, or a name.")
-    ],
+    method: OwnMethod,
     name: SuiteName = "lite",
     out: Out = Path("results"),
     only: Only = None,
@@ -333,9 +359,7 @@ def add(
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.engine import RunSettings
-    from ddr_cli.suite.audits import audit_lines
     from ddr_cli.suite.own_method import join
-    from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
 
     with nothing_fitted():
         suite = _load(name, trust)
@@ -355,21 +379,119 @@ def add(
         board = joined.board(joined.rows, tuned=suite.tracks[joined.track].tune is not None)
         print_json({"method": joined.label, "leaderboard": records(board.table)})
     elif joined.ours:
-        rows, tunes = joined.rows, suite.tracks[joined.track].tune is not None
-        for tuned in (True, False) if tunes else (False,):
-            board = joined.board(rows, tuned=tuned)
-            print_table(console(), leaderboard_table(board, most=5, own=joined.label))
-            for line in own_method_lines(board, rows, joined.label):
-                typer.echo(in_width(line, indent=4))
-        if tunes and not joined.is_tuned:
-            typer.echo(
-                in_width(
+        _show(joined)
+    exit_unless_done(joined.endings, allow_failed=not new_failures(joined.endings))
+
+
+def _show(joined: Joined) -> None:
+    """Print where a method of the user's ranks; its rank is the last line."""
+    from ddr_cli.suite.audits import audit_line
+    from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
+
+    rows, suite = joined.rows, joined.suite
+    tunes = suite.tracks[joined.track].tune is not None
+    for tuned in (False, True) if tunes else (False,):
+        board = joined.board(rows, tuned=tuned)
+        print_table(console(), leaderboard_table(board, most=5, own=joined.label))
+        if tuned or not tunes:
+            notes = [*leaderboard_notes(board, suite.methods_of(joined.track))]
+            notes.append(audit_line(joined.audits))
+            if tunes and not joined.is_tuned:
+                notes.append(
                     f"{joined.label} has nothing to tune (no n_components, no own grids): tuned "
                     "and default results are equal"
                 )
-            )
-        for line in leaderboard_notes(board, suite.methods_of(joined.track)):
+            for line in notes:
+                typer.echo(in_width(line, indent=2))
+        for line in own_method_lines(board, rows, joined.label):
             typer.echo(in_width(line, indent=2))
-        for line in audit_lines(joined.audits):
-            typer.echo(in_width(f"Audit, {line}", indent=2))
-    exit_unless_done(joined.endings, allow_failed=not new_failures(joined.endings))
+
+
+Authors = Annotated[str | None, typer.Option("--authors", help="Who made the method.")]
+Paper = Annotated[str | None, typer.Option("--paper", help="Where it is published.")]
+Year = Annotated[int | None, typer.Option("--year", min=1900, help="The year of the paper.")]
+Licence = Annotated[str | None, typer.Option("--licence", help="The licence of the code.")]
+Ensemble = Annotated[
+    bool,
+    typer.Option(
+        "--ensemble",
+        help="The method chooses among methods or combines several, and is ranked separately.",
+    ),
+]
+
+
+@app.command("submit")
+def submit(
+    method: OwnMethod,
+    name: SuiteName = "lite",
+    authors: Authors = None,
+    paper: Paper = None,
+    year: Year = None,
+    licence: Licence = None,
+    ensemble: Ensemble = False,
+    out: Out = Path("results"),
+    jobs: Jobs = 1,
+    trust: Trust = False,
+    sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
+    quiet: Quiet = False,
+) -> None:
+    """Run your own method as `ddr suite add` does, and make its folder ready for a pull request.
+
+    The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
+    and a card. The card's entries are those of the options, of the card that is there, or what the
+    method's package or docstring states.
+    """
+    from ddr_cli.core.extras import nothing_fitted
+    from ddr_cli.core.own_code import class_name
+    from ddr_cli.engine import RunSettings
+    from ddr_cli.suite.names import FOLDER
+    from ddr_cli.suite.own_method import join
+    from ddr_cli.suite.submission import card_facts, write_submission
+
+    with nothing_fitted():
+        suite = _load(name, trust)
+    folder = out / f"{FOLDER}{suite.name}_{class_name(method)}"
+    stated = {"authors": authors, "paper": paper, "year": year, "licence": licence, "suite": name}
+    kind = "ensemble" if ensemble else None
+    facts = allowed(trust, lambda: card_facts(method, folder, kind=kind, **stated))
+    joined = join(suite, method, RunSettings(out=out, jobs=jobs, quiet=quiet), told=_print_error)
+    write_submission(joined, method, folder, facts)
+    typer.echo(f"The submission: {folder}\nNext: ddr suite verify {folder} --trust")
+
+
+@app.command("verify")
+def verify(
+    folder: Annotated[Path, typer.Argument(help="A folder of 'ddr suite submit'.")],
+    splits: Annotated[
+        int, typer.Option("--splits", min=1, help="Number of splits of each data set to rerun.")
+    ] = 1,
+    jobs: Jobs = 1,
+    trust: Trust = False,
+    sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
+    quiet: Quiet = False,
+) -> None:
+    """Rerun splits of a submitted method, drawn at random, and compare all values bit by bit.
+
+    The method runs in sealed processes. If all values and the audit are equal, the command records
+    it in verified.json. Otherwise it shows the values that differ, names libraries of other
+    versions, and exits with 1.
+    """
+    from ddr_cli.engine import RunSettings
+    from ddr_cli.report.table import Table
+    from ddr_cli.suite.submission import Submission, verify
+
+    submission = Submission.read(folder)
+    settings = RunSettings(jobs=jobs, quiet=quiet)
+    suite = _load(submission.card.suite, trust)
+    found = allowed(trust, lambda: verify(submission, suite, settings, splits=splits))
+    if len(found.differences):
+        print_table(console(), Table(found.differences, left=("split", "classifier"), narrow=True))
+    for line in found.problems:
+        _print_error(line)
+    if not found.is_equal:
+        typer.echo(f"{submission.card.label} is not verified: what was rerun differs.", err=True)
+        raise typer.Exit(EXIT_FAILED)
+    typer.echo(
+        f"{submission.card.label} is verified: all values of {found.rows} rows are equal "
+        f"({found.datasets} data sets, {found.splits} of the splits of each)."
+    )

@@ -24,7 +24,7 @@ from ddr_cli.core.errors import InputError
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
 
-DEFAULT_SPEC = "landsat_ccdr"
+DEFAULT_SPEC = "landsat_ccdr_beta"
 DEFAULT_REPEATS = 10
 MANY_TRIALS = 1000
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.across_datasets import EQUIVALENCE, table_of_pairs, table_of_scores
@@ -28,7 +29,7 @@ from ddr_cli.comparison.selection import (
     select,
     what_each_has,
 )
-from ddr_cli.comparison.summary import CHOSEN, Summary
+from ddr_cli.comparison.summary import CHOSEN, Summary, best_index
 from ddr_cli.comparison.within_dataset import difference_interval, meetings, paired
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import holm
@@ -51,7 +52,9 @@ class Comparison:
         fitted with the unlabelled test samples), ``method``, ``setting`` (the best of
         ``settings``), ``chosen`` (the setting that a tuned method selected most often), ``n``
         splits, ``failed`` (the splits on which it failed, scored as the majority-class baseline),
-        ``mean``, ``sd``.
+        ``mean``, ``sd``, ``splits`` (their kind, number, sizes and seed), ``p_best`` (of the
+        paired t-test against the best mean of the run and track, adjusted by Holm's method for
+        the number of methods; 1 for the best itself).
     differences : DataFrame
         A row per run and method except the reference: ``difference`` is the method's mean minus
         that of ``against`` on the same ``n`` splits, ``low`` and ``high`` are the ends of its 95 %
@@ -148,7 +151,7 @@ def compare(
     return Comparison(
         metric=selection.metric,
         equivalence=equivalence,
-        methods=pd.DataFrame([_described(entry) for entry in selection.entries]),
+        methods=_methods(selection),
         differences=differences,
         pairs=pairs,
         scores=table_of_scores(selection),
@@ -211,6 +214,21 @@ def _differences(
     return table
 
 
+def _methods(selection: Selection) -> pd.DataFrame:
+    """Return a row per run and method, each with a p-value against the best of its track."""
+    table = pd.DataFrame([_described(entry) for entry in selection.entries])
+    table["p_best"] = 1.0
+    for _, rows in table.groupby(["run", "track"], sort=False):
+        best = best_index(rows["mean"], selection.metric)
+        others = [int(i) for i in rows.index if i != best]
+        tests = [
+            difference_interval((selection.entries[i].row, selection.entries[best].row))
+            for i in others
+        ]
+        table.loc[others, "p_best"] = holm([each.p_value if each else np.nan for each in tests])
+    return table
+
+
 def _described(entry: ComparedMethod) -> dict[str, object]:
     row = entry.row
     return {
@@ -225,6 +243,7 @@ def _described(entry: ComparedMethod) -> dict[str, object]:
         "failed": row.failed,
         "mean": row["mean"],
         "sd": row["sd"],
+        "splits": entry.place.run.splits_text(row.family),
     }
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ddr_cli.comparison.names import family_name
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.registry import spec_word
 from ddr_cli.data.cards import load_card
@@ -77,6 +78,13 @@ class Run:
     def sizes(self, family: str) -> tuple[float, float] | None:
         """Return the mean sizes of the training and test sets of a family of splits, if known."""
         return split_sizes(self.manifest, self.spec, family)
+
+    def splits_text(self, family: str) -> str:
+        """Return the kind, number, sizes and seed of a family of splits."""
+        words, sizes = family_name(family, self.planned_splits(family)), self.sizes(family)
+        if sizes is not None:
+            words += f" of {sizes[0]:,.0f} training and {sizes[1]:,.0f} test samples"
+        return words if family == "predefined" else f"{words} (seed {self.spec.split.seed})"
 
     def planned_splits(self, family: str) -> int:
         """Return the number of splits of a family that the spec has."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import pandas as pd
 
 from ddr_cli.comparison.compared_runs import ComparedRun, Remarks, listed, load_compared
-from ddr_cli.comparison.names import family_name, method_name, metric_name, parameter_name, plain
+from ddr_cli.comparison.names import method_name, metric_name, parameter_name, plain
 from ddr_cli.comparison.summary import (
     AXES,
     TUNED,
@@ -372,9 +372,6 @@ def what_each_has(selection: Selection) -> str:
     lines = []
     for place in selection.places:
         names = dict.fromkeys(e.name for e in selection.entries if e.place is place)
-        split = place.run.spec.split
-        splits = (
-            f"{family_name(split.kind, place.run.planned_splits(split.kind))}, seed {split.seed}"
-        )
+        splits = place.run.splits_text(place.run.spec.split.kind)
         lines.append(f"  {place.label}: {', '.join(names) or 'nothing'}; {place.dataset}, {splits}")
     return "\n".join(lines)

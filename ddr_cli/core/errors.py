@@ -74,7 +74,9 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
     """Return the choice that is most similar to `word`, if any is similar."""
     by_folded = {choice.casefold(): choice for choice in choices}
     folded = word.casefold()
-    for found in difflib.get_close_matches(folded, by_folded, n=3, cutoff=0.6):
+    close = difflib.get_close_matches(folded, by_folded, n=3, cutoff=0.6)
+    # Two letters that change places are the likeliest slip.
+    for found in sorted(close, key=lambda each: Counter(each) != Counter(folded)):
         # In a short word two wrong letters make another word: 'seed' is not 'sweep'.
         missing, extra = Counter(found) - Counter(folded), Counter(folded) - Counter(found)
         one_off = missing.total() <= 1 and extra.total() <= 1

@@ -1,12 +1,13 @@
-"""Optional libraries: imported where they are used, with a message on how to install them."""
+"""Our distribution, and optional libraries, with a message on how to install them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import Distribution, PackageNotFoundError, entry_points, version
 from typing import Any
 
 # For each distribution: the module to import, and our extra that installs it.
@@ -20,13 +21,26 @@ _LIBRARIES = {
 _needed = ContextVar("_needed", default=True)
 
 
-def load_library(distribution: str) -> Any:
+@cache
+def distribution() -> Distribution | None:
+    """Return our distribution: the one with the command `ddr`; None if it is not installed."""
+    scripts = entry_points(group="console_scripts", name="ddr")
+    return next((each.dist for each in scripts if each.value.startswith("ddr_cli.")), None)
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs an extra."""
+    found = distribution()
+    return f"pip install '{found.name if found else '.'}[{extra}]'"
+
+
+def load_library(library: str) -> Any:
     """Import the module of a distribution; the ImportError states how to install it."""
-    module, _ = _LIBRARIES[distribution]
+    module, _ = _LIBRARIES[library]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        how = missing_library(distribution)
+        how = missing_library(library)
         raise ImportError(f"This {how}" if how else str(error), name=module) from error
 
 
@@ -40,14 +54,14 @@ def nothing_fitted() -> Iterator[None]:
         _needed.reset(before)
 
 
-def missing_library(distribution: str) -> str:
+def missing_library(library: str) -> str:
     """Return how to install a distribution, or an empty string if it is installed."""
     if not _needed.get():
         return ""
     try:
-        version(distribution)
+        version(library)
     except PackageNotFoundError:
-        _, extra = _LIBRARIES.get(distribution, ("", ""))
-        what = f"'ddr[{extra}]'" if extra else distribution
-        return f"needs {distribution}, which is not installed; pip install {what} does it."
+        _, extra = _LIBRARIES.get(library, ("", ""))
+        how = how_to_install(extra) if extra else f"pip install {library}"
+        return f"needs {library}, which is not installed; {how} does it."
     return ""

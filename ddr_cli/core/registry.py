@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 from ddr_cli.core.errors import InputError, did_you_mean, shortage
 from ddr_cli.core.own_code import is_code, is_foreign, load_code, require_trust, shown, source_of
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent.parent
 _REGISTERED = re.compile(r"^@registered(\(.*?\))\n(?:class|def) (\w+)", re.MULTILINE | re.DOTALL)
 _T = TypeVar("_T")
 
@@ -30,8 +30,8 @@ def shipped(folder: str) -> Path:
 
     In a checkout it is at the top level, in a wheel inside the package.
     """
-    installed = _PACKAGE / f"_{folder}"
-    return installed if installed.is_dir() else _PACKAGE.parent / folder
+    installed = PACKAGE / f"_{folder}"
+    return installed if installed.is_dir() else PACKAGE.parent / folder
 
 
 def shipped_yaml(folder: str) -> dict[str, Path]:
@@ -46,7 +46,7 @@ def spec_word(name: str) -> str:
 
 def paper_files() -> dict[str, Path]:
     """Return the file of each paper by the paper's name, sorted."""
-    found = sorted((_PACKAGE / "papers").glob("*.yaml"))
+    found = sorted((PACKAGE / "papers").glob("*.yaml"))
     return {path.stem: path for path in found if path.stem != "glossary"}
 
 
@@ -156,9 +156,9 @@ def registered(
 def _components(package: str) -> dict[str, list[Entry]]:
     """Return the registered components in the files of a package, by kind, without imports."""
     found: dict[str, list[Entry]] = {}
-    folder = _PACKAGE.parent.joinpath(*package.split("."))
+    folder = PACKAGE.parent.joinpath(*package.split("."))
     for path in sorted(folder.rglob("*.py")):
-        module = ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
+        module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
         for call, attribute in _REGISTERED.findall(path.read_text(encoding="utf-8")):
             parsed = cast("ast.Call", ast.parse(f"registered{call}", mode="eval").body)
             kind, name, summary = map(ast.literal_eval, parsed.args)

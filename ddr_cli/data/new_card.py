@@ -93,8 +93,8 @@ def look_at(path: Path, name: str, said: Mapping[str, Any], *, yes: bool = False
         lines = [f"  {flags}    ({text})" for flags, text in seen.questions]
         what = "one thing" if len(lines) == 1 else f"{len(lines)} things"
         raise InputError(
-            f"{path} does not determine {what}. Answer with these flags, or accept the proposals "
-            "with --yes:\n" + "\n".join(lines)
+            f"{path} leaves {what} open. Decide with these flags, or accept the proposals with "
+            "--yes:\n" + "\n".join(lines)
         )
     return seen
 
@@ -300,6 +300,11 @@ class _Column:
 def _look_at_table(path: Path, name: str, seen: Seen) -> None:
     said = seen.said
     table = _table(path, name, seen)
+    if len(table.cells) < 2:
+        raise InputError(
+            f"{path} has {len(table.cells)} row of data; give a file with several samples of at "
+            "least two classes."
+        )
     markers = list(dict.fromkeys([*MISSING_VALUES, *said.get("missing_values", ())]))
     if "missing_values" in said:
         seen.options["missing_values"] = markers
@@ -372,10 +377,10 @@ def _sheet(path: Path, seen: Seen) -> Cells:
         filled = [each for each in names if _is_table(tables.read_file_cells(path, each).frame)]
         if len(filled) > 1:
             flags = " or ".join(_flag("option", f"sheet={each}") for each in filled[:5])
-            seen.ask(flags, f"which of its {len(names)} sheets holds the data?", proposed=False)
+            seen.ask(flags, f"which of the {len(names)} sheets has the data?", proposed=False)
         elif filled:
             sheet = seen.options["sheet"] = filled[0]
-            seen.note("file", f"sheet {sheet}, the only one of {len(names)} that holds a table")
+            seen.note("file", f"sheet {sheet}: of {len(names)} sheets, only this one has a table")
     file = tables.read_file_cells(path, sheet, said.get("skip_rows", 0))
     if not names or "skip_rows" in said or file.frame.empty:
         return file
@@ -386,7 +391,7 @@ def _sheet(path: Path, seen: Seen) -> Cells:
         return file
     seen.options["skip_rows"] = int(file.frame.index[above]) - 1
     words = [cell for cell in file.frame.iloc[:above].to_numpy().ravel() if cell]
-    seen.note("file", f"skipped, above the names: {', '.join(words[:5])}")
+    seen.note("file", f"skipped the rows above the column names: {', '.join(words[:5])}")
     return tables.read_file_cells(path, sheet, seen.options["skip_rows"])
 
 

@@ -46,6 +46,9 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
         changes = what_changed(read_manifest(folder), rows, stale, plan)
     more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
     why = f" (changed: {'; '.join(changes[:_MOST_CHANGES])}{more})" if changes else ""
+    if len(changes) == 1 and changes[0].startswith("split.repeats: "):
+        why = f": it has more repeats than requested ({changes[0].partition(': ')[2]}); leave out "
+        why += "--repeats to keep all of them"
     kept = len(rows) - len(stale)
     rest = f" and keeps the other {kept}" if kept else ""
     return (

@@ -34,11 +34,15 @@ class Progress:
 
 
 class BatchTotals(NamedTuple):
-    """Runs that are displayed together: their number, their trials, and how many have ended."""
+    """Runs that are displayed together: their number, their trials, and how many have ended.
+
+    Of runs `in_rounds`, one split of each at a time, not every run has a line.
+    """
 
     runs: int
     total: int
     done: int
+    in_rounds: bool = False
 
 
 class Display(Progress):
@@ -56,12 +60,16 @@ class Display(Progress):
         self._unit, self._totals = unit, totals
         self._all_done = totals.done if totals is not None else 0
         self._work, self._work_began = "", 0.0
+        self._is_brief = totals is not None and totals.in_rounds
+        self._last_time = time.monotonic()
 
     def begin(self, name: str, total: int, done: int, failed: int = 0) -> None:
         """Show the amount of work."""
         from rich import progress as rich
 
-        self._failed, self._last_time = failed, time.monotonic()
+        self._failed = failed
+        if not self._is_brief:
+            self._last_time = time.monotonic()
         # A stopped display would draw over later output, so that each run has a new one.
         self._bars = rich.Progress(
             rich.TextColumn("{task.description}", markup=False),
@@ -85,7 +93,7 @@ class Display(Progress):
                 text, total=self._totals.total, completed=all_done, failed="", work=""
             )
         self._bars.start()
-        if not self._console.is_terminal:
+        if not (self._console.is_terminal or self._is_brief):
             already = f", {done} of them already done" if done else ""
             self.note(f"{name}: {total} {self._unit}{already}")
 
@@ -96,8 +104,7 @@ class Display(Progress):
         for task in self._bars.tasks:
             self._bars.advance(task.id, ok + failed)
         self._bars.update(self._bars.tasks[0].id, failed=self._failures)
-        if not self._console.is_terminal and time.monotonic() - self._last_time >= _EVERY_SECONDS:
-            self._last_time = time.monotonic()
+        if not self._console.is_terminal and self._is_due():
             self.note(self._text())
 
     def working_on(self, what: str) -> None:
@@ -115,7 +122,15 @@ class Display(Progress):
     def end(self) -> None:
         """Replace the bars by a line."""
         self._bars.stop()
-        self.note(self._text())
+        is_last = self._totals is None or self._all_done >= self._totals.total
+        if not self._is_brief or is_last or self._is_due():
+            self.note(self._text())
+
+    def _is_due(self) -> bool:
+        """Return whether the last line is old enough for another one, which the caller writes."""
+        is_due = time.monotonic() - self._last_time >= _EVERY_SECONDS
+        self._last_time = time.monotonic() if is_due else self._last_time
+        return is_due
 
     @property
     def _failures(self) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import DdrError, InputError, did_you_mean
+from ddr_cli.core.extras import how_to_install
 from ddr_cli.core.sealed.sandbox import VARIABLE
 from ddr_cli.engine.changes import names_of
 from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide
@@ -315,7 +316,7 @@ def run_specs(
         _refuse_unknown(settings.redo, runs)
         if isinstance(executor, LocalExecutor):
             executor.jobs = _most_jobs(executor.jobs, runs)
-        progress = make_progress(quiet=settings.quiet, totals=_totals(runs, rounds[-1]))
+        progress = make_progress(quiet=settings.quiet, totals=_totals(runs, rounds))
         for splits, run in product(rounds, runs):
             spec = run.plan.spec
             before = endings.get(spec.name)
@@ -353,13 +354,14 @@ def _most_jobs(jobs: int, runs: Sequence[SpecRun]) -> int:
     return max(1, min(jobs, most))
 
 
-def _totals(runs: Sequence[SpecRun], splits: int | None) -> BatchTotals | None:
+def _totals(runs: Sequence[SpecRun], rounds: Sequence[int | None]) -> BatchTotals | None:
     """Return the number of trials of all runs, if several of them have work left."""
-    decisions = [run.decide(splits) for run in runs]
+    decisions = [run.decide(rounds[-1]) for run in runs]
     if sum(not one.is_done for one in decisions) < 2:
         return None
     total = sum(len(one.asked) for one in decisions)
-    return BatchTotals(len(runs), total, total - sum(len(one.todo) for one in decisions))
+    done = total - sum(len(one.todo) for one in decisions)
+    return BatchTotals(len(runs), total, done, in_rounds=rounds[-1] is not None)
 
 
 def make_executor(
@@ -390,7 +392,7 @@ def make_executor(
             if error.name not in ("dask", "distributed"):
                 raise
             raise InputError(
-                "The dask back end needs the package distributed: pip install 'ddr[dask]'."
+                f"The dask back end needs the package distributed: {how_to_install('dask')}."
             ) from error
         executor = DaskExecutor(scheduler, memory_limit=memory_limit)
         started()

@@ -19,6 +19,7 @@ from ddr_cli.spec.budgets import LABELS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
 _DASHED = (0, (4, 2))
 _REFERENCE: dict[str, Any] = {"color": style.NEUTRAL, "linestyle": _DASHED, "linewidth": 1.1}
@@ -109,9 +110,9 @@ class _Curves:
 
     def name(self, method: Method) -> str:
         """Return a curve's name, without the method if the panel is named after it."""
-        if not self.by_reducer or method in self.level:
+        if method in self.level:
             return self.picture.name(method)
-        return method[1]
+        return method[1] if self.by_reducer else self.picture.curve_name(method, self.x)
 
     def at(self, method: Method, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a method, sorted along the axis."""
@@ -249,16 +250,18 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     else:
         for axes in grid[:, 0]:
             axes.set_ylabel(picture.axis)
+    texts = []
     for panel, axes in zip(drawn.panels, grid.flat, strict=False):
-        _printed(drawn, axes, panel)
+        texts += _printed(drawn, axes, panel)
         if picture.shows_largest:
             axes.axhline(picture.largest, **style.LARGEST)
     handles = [*_handles(drawn), *picture.handles(), *([style.legend_entry(note)] if note else [])]
     found = picture.best_along(x) if second is None else ""
     picture.finish(figure, handles, x=x, finding=found)
+    # Only a figure with its title and legend has panels of their final height.
+    figure.draw_without_rendering()
+    style.move_off_curves(texts)
     if not compact:
-        # Only a figure with its title and legend has panels of their final height.
-        figure.draw_without_rendering()
         for panel, axes in zip(drawn.panels, grid.flat, strict=False):
             drawn.name_ends(axes, panel)
     return figure
@@ -297,15 +300,16 @@ def _value_limits(drawn: _Curves, axes: Axes) -> str:
     return f"above the panel: means over {edge}, up to {most}"
 
 
-def _printed(drawn: _Curves, axes: Axes, panel: _Panel) -> None:
-    """Mark the paper's numbers in every panel that shows the row they are compared with.
+def _printed(drawn: _Curves, axes: Axes, panel: _Panel) -> list[Annotation]:
+    """Mark the paper's numbers in a panel that shows the row they are compared with.
 
-    The limits of the axes must be final: a number outside them is marked at the panel's edge.
+    The limits of the axes must be final: a number outside them is marked at the panel's edge. The
+    texts, which are returned, must still be moved beside their marks.
     """
     picture, x = drawn.picture, drawn.x
     low, high = axes.get_ylim()
     several = len({picture.method_at(each.row) for each in picture.quoted}) > 1
-    marked = set()
+    marked, found = set(), []
     for quoted in picture.quoted:
         method = picture.method_at(quoted.row)
         if quoted.row not in panel.rows.index or method not in (*panel.methods, *drawn.level):
@@ -330,12 +334,10 @@ def _printed(drawn: _Curves, axes: Axes, panel: _Panel) -> None:
         # Below the curves, so that it hides none of their points.
         look = style.STAR | {"color": drawn.looks[method].colour, "clip_on": inside}
         axes.plot([at], [height], linestyle="", zorder=1.8, **look)
-        left = axes.transAxes.inverted().transform(axes.transData.transform((at, low)))[0] > 0.5
         words: dict[str, Any] = {"fontsize": 8, "color": style.PAPER_COLOUR, "zorder": 5}
-        words |= {"textcoords": "offset points", "va": "top", "annotation_clip": False}
-        words["bbox"] = style.UNDER_TEXT
-        words |= {"xytext": (-9, -3), "ha": "right"} if left else {"xytext": (9, -3), "ha": "left"}
-        axes.annotate(text, (at, height), **words)
+        words |= {"textcoords": "offset points", "annotation_clip": False}
+        found.append(axes.annotate(text, (at, height), (0, 0), bbox=style.UNDER_TEXT, **words))
+    return found
 
 
 def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
@@ -407,7 +409,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
             look["color"] = "white" if dark else style.ON_CELL
             look["weight"] = "bold" if row["near"] else "normal"
             text = f"{value:.1f}" if is_rate(picture.metric) else f"{value:.3g}"
-            axes.text(column, line, text, **look)
+            axes.text(column, line, text + "†" * bool(row["failed"]), **look)
         image = axes.imshow(values, origin="lower", aspect="auto", **colours)
         axes.grid(visible=False)
         words = picture.family_title(family)
@@ -423,5 +425,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     found = picture.best()
     if (more := int(rows["near"].sum()) - 1) > 0:
         found += f"; bold: {more} more within its Monte-Carlo error"
+    if rows["failed"].any():
+        found += "; †: failed on some splits"
     picture.finish(figure, finding=found)
     return figure

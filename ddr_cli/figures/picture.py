@@ -185,6 +185,11 @@ class Picture:
             return method[1]
         return method[0] if self.evaluator else ", ".join(method)
 
+    def curve_name(self, method: Method, x: str) -> str:
+        """Return the name of a method with the parameter: of one reducer, the classifier."""
+        several = len({name for name, _ in self.swept(x)}) > 1
+        return self.name(method) if several or self.evaluator else method[1]
+
     @property
     def evaluator(self) -> str:
         """The single classifier or measure of several reducers, empty if there are more."""
@@ -217,7 +222,7 @@ class Picture:
 
         For curves over `x`, the title names both axes.
         """
-        reducers = {name for name, _ in self.methods}
+        reducers = {name for name, _ in (self.swept(x) if x else self.methods)}
         only = next(iter(reducers)) if len(reducers) == 1 else ""
         title = self.run.title
         if only and only not in title and self._pieces[only] != "none":
@@ -262,7 +267,7 @@ class Picture:
     def best_along(self, x: str) -> str:
         """Return the values of a swept parameter at which each curve is lowest, or highest.
 
-        If there are many curves, only the best one is named. Then the mean without reduction.
+        If there are many curves, only the best one is named. The mean without reduction follows.
         """
         rows = self.of_family(self.families[-1]).dropna(subset=["mean"])
         curves = {each: self.of(each, rows).sort_values(x) for each in self.swept(x)}
@@ -274,16 +279,16 @@ class Picture:
         if len(curves) > _FEW_NAMED:
             first = best_index(rows.loc[list(best.values()), "mean"], self.metric)
             best = {self.method_at(first): first}
-        parts = [
-            (f"{self.name(each)}: " if several else "") + self._where_best(x, curves[each], index)
-            for each, index in best.items()
-        ]
-        without = [each for each in self.level(x) if self.reduces_nothing(each)]
-        means = rows[[self.method_at(index) in without for index in rows.index]]["mean"]
-        if len(means):
-            row = self.row(best_index(means, self.metric))
-            which = f", {row['classifier_label']}" if len(means) > 1 else ""
-            parts.append(f"{row['reducer_label']}{which}: {self.value_of(row['mean'])}")
+        without = {
+            each[1]: f" ({each[0]}: {self.value_of(float(means.iloc[0]))})"
+            for each in self.level(x)
+            if self.reduces_nothing(each) and len(means := self.of(each, rows)["mean"])
+        }
+        parts = []
+        for each, index in best.items():
+            part = f"{self.curve_name(each, x)}: " if several else ""
+            part += self._where_best(x, curves[each], index)
+            parts.append(part + without.get(each[1], ""))
         return "; ".join(parts)
 
     def _where_best(self, x: str, curve: pd.DataFrame, index: int) -> str:
@@ -296,7 +301,7 @@ class Picture:
             last += 1
         ends = [self.value_text(x, curve[x].iloc[place]) for place in (first, last)]
         span = setting_text({x: " to ".join(dict.fromkeys(ends))})
-        return f"{self.word} at {span} ({self.value_of(self.row(index)['mean'])})"
+        return f"{self.word} {self.value_of(self.row(index)['mean'])} at {span}"
 
     def within_error(self, rows: pd.DataFrame, index: int) -> NDArray[np.bool_]:
         """Return which means are within one Monte-Carlo error, s/√n, of a row's mean."""

@@ -79,6 +79,18 @@ STAR: dict[str, Any] = {
     "markeredgecolor": PAPER_COLOUR,
     "markeredgewidth": 0.8,
 }
+# Where a mark's text may be: its offset in points, and which edge of the text is there.
+_SIDES: list[dict[str, Any]] = [
+    {"position": (sign * x, y), "horizontalalignment": side, "verticalalignment": edge}
+    for x, heights in (
+        (9, ((-3, "top"), (3, "bottom"), (0, "center"))),
+        (0, ((-10, "top"), (10, "bottom"))),
+        (24, ((-8, "top"), (8, "bottom"), (0, "center"))),
+        (9, ((-24, "top"), (24, "bottom"))),
+    )
+    for y, edge in heights
+    for sign, side in ((1, "left" if x else "center"), (-1, "right" if x else "center"))
+]
 LARGEST: dict[str, Any] = {"color": NEUTRAL, "linestyle": (0, (1, 2)), "linewidth": 1.4}
 OTHERS = "#d0d0d0"
 DPI = 144
@@ -249,6 +261,9 @@ def set_title(figure: Figure, title: str, finding: str = "", description: str = 
     """
     width = figure.get_figwidth()
     below = in_lines(finding, 1.35 * width)
+    clauses = ";\n".join(in_lines(each, 1.35 * width) for each in finding.split("; "))
+    if clauses.count("\n") == below.count("\n"):
+        below = clauses
     # Empty lines of the title keep the room of the finding, which the layout does not know.
     room = "\n" * (below.count("\n") + 1) if below else ""
     head = figure.suptitle(in_lines(title, width) + room, fontsize=11, weight="bold")
@@ -308,6 +323,28 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
             annotation_clip=False,
             arrowprops=_LEADER | {"color": colour},
         )
+
+
+def move_off_curves(texts: Sequence[Annotation]) -> None:
+    """Move each text to the side of its mark where it covers the fewest curves and other texts.
+
+    The layout of the figure must be final.
+    """
+    for place, text in enumerate(texts):
+        axes = text.axes
+        assert axes is not None
+        paths = [line.get_path().transformed(line.get_transform()) for line in axes.lines]
+        panel, covered = axes.get_window_extent(), []
+        for side in _SIDES:
+            text.set(**side)
+            box = text.get_window_extent().padded(3)
+            inside = all(panel.contains(*corner) for corner in box.corners())
+            covered.append(
+                sum(path.intersects_bbox(box, filled=False) for path in paths)
+                + sum(box.overlaps(other.get_window_extent()) for other in texts[:place])
+                + 10 * (not inside)
+            )
+        text.set(**_SIDES[int(np.argmin(covered))])
 
 
 def _apart(heights: Sequence[float], gap: float) -> list[float]:

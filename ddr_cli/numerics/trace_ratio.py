@@ -175,8 +175,8 @@ def _leading_inside(null: Floats, A: Floats, m: int) -> Floats:
     if arbitrary in (0, zero.sum()):
         return np.asarray(null @ vectors[:, :m])
     warnings.warn(
-        f"Of {m} directions along which B is zero, A is zero too along {arbitrary}; the order of "
-        "the coordinates determines these.",
+        f"B is zero along all {m} directions, and A is zero along {arbitrary} of them; "
+        "the order of the coordinates determines these.",
         stacklevel=3,
     )
     rest = null @ vectors[:, zero]

@@ -23,7 +23,7 @@ from ddr_cli.papers.other_readings import ReadingResult, judge_readings
 from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
 
 _ALWAYS_COUNTED = ("reproduced", "differs (higher)", "differs (lower)", "holds", "fails")
-_CALIBRATION = "calibration"
+CALIBRATION = "calibration"
 ALONE = "hold alone"
 """The number of claims that hold over re-splits without Holm's correction."""
 
@@ -100,7 +100,7 @@ class PaperResult:
 
 def _counted(results: Sequence[Judged[Any, Any]], view: View) -> Counter[str]:
     return Counter(
-        each.through(view).verdict if entry.is_counted(view) else _CALIBRATION
+        each.through(view).verdict if entry.is_counted(view) else CALIBRATION
         for each in results
         if (entry := each.entry).is_counted(view)
         or (entry.calibration and not (entry.reading or entry.same_as))
@@ -135,7 +135,7 @@ class Assessment:
         ):
             found = [[count(each, view) for view in VIEWS] for each in self.papers]
             given = set(_ALWAYS_COUNTED).union(*itertools.chain.from_iterable(found))
-            shown = [name for name in (*verdicts, _CALIBRATION, ALONE) if name in given]
+            shown = [name for name in (*verdicts, CALIBRATION, ALONE) if name in given]
             rows = [[f"{own[name]} / {over[name]}" for name in shown] for own, over in found]
             index = pd.Index([each.paper.short for each in self.papers], name=kind)
             yield pd.DataFrame(rows, index=index, columns=shown)

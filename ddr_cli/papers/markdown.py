@@ -8,8 +8,10 @@ from typing import get_args
 
 import pandas as pd
 
+from ddr_cli.engine.rows.manifest import days_of
 from ddr_cli.papers import cells
-from ddr_cli.papers.assess import ArtefactResult, PaperResult
+from ddr_cli.papers.assess import CALIBRATION, ArtefactResult, PaperResult
+from ddr_cli.papers.cells import entry_text, printed_text, reason_text
 from ddr_cli.papers.claims import ClaimVerdict
 from ddr_cli.papers.lookup import HEADINGS, VIEWS
 from ddr_cli.papers.numbers import Verdict
@@ -24,22 +26,24 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
     paper = result.paper
     reference = paper.reference
     authors = ", ".join(reference.authors)
-    runs = [summary.run for item in result.artefacts for summary in item.summaries]
-    days = sorted({run.manifest.sessions[-1].started[:10] for run in runs if run.manifest.sessions})
-    when = f"Trials of {' to '.join(sorted({days[0], days[-1]}))}. " if days else ""
+    days = days_of(each.run.manifest for item in result.artefacts for each in item.summaries)
+    when = f"Trials of {days}. " if days else ""
     lines = [
         f"# {paper.short}: what the paper prints, and what we get",
+        *_findings(result),
+        "## The paper",
         f'{authors}, "{reference.title}", {reference.year}. {paper.asked}',
         f"{when}`ddr report results/` generates this page from the trial logs; `make reproduce` "
         "runs the trials again. "
         f"[What we did and found](../../docs/papers/{paper.name}.md) · "
         "[How verdicts are decided](../../docs/verdicts.md)",
-        _counts(result),
+        "Differences are ours minus the printed number, in percentage points for rates. After ±: "
+        "two Monte-Carlo errors of our mean. On a single split: its binomial error.",
     ]
     for item in result.artefacts:
         if item.has_results and not _is_of_readings(item):
             lines += _artefact(item, figures.get(item.artefact.id, []))
-    lines += ["## Claims", _claims(result)]
+    lines += [*_choices(result), "## Claims", _claims(result)]
     lines.append(f"[Each claim with its numbers](tables/{paper.name}_claims.md)")
     return "\n\n".join(line.strip() for line in lines) + "\n"
 
@@ -50,23 +54,33 @@ def _is_of_readings(item: ArtefactResult) -> bool:
     return item.artefact.kind == "readings" or (bool(others) and all(others))
 
 
-def _counts(result: PaperResult) -> str:
-    """Return how often each verdict was given, in both views."""
+def _findings(result: PaperResult) -> Iterator[str]:
+    """Yield what became of the paper's first claim, and how often each verdict was given."""
+    for claim in result.claims[:1]:
+        yield f"The paper claims ({claim.entry.where}): {claim.entry.sentence}."
+        lines = []
+        for view in VIEWS:
+            found = claim.through(view)
+            text = f"- {HEADINGS[view][:1].upper()}{HEADINGS[view][1:]}: **{found.verdict}**"
+            lines.append(f"{text}. {found.detail[:1].upper()}{found.detail[1:]}.")
+            if (why := claim.entry.calibration) and not claim.entry.is_counted(view):
+                lines[-1] += f" Not counted: {why.why}."
+        yield "\n".join(lines)
     own, over = (result.counts(view) for view in VIEWS)
     claims, claims_over = (result.claim_counts(view) for view in VIEWS)
     records = [
         {"": what, HEADINGS["own"]: _listed(first), HEADINGS["resplits"]: _listed(second)}
         for what, first, second in (
-            ("printed numbers", own, over),
             ("claims", claims, claims_over),
+            ("printed numbers", own, over),
         )
     ]
-    return Table(pd.DataFrame(records)).markdown()
+    yield Table(pd.DataFrame(records)).markdown()
 
 
 def _listed(counts: Counter[str]) -> str:
-    order = [*get_args(Verdict), *get_args(ClaimVerdict), *counts]
-    return ", ".join(f"{counts[name]} {name}" for name in dict.fromkeys(order) if counts[name])
+    order = [*get_args(Verdict), *get_args(ClaimVerdict), CALIBRATION]
+    return ", ".join(f"{name}: {counts[name]}" for name in dict.fromkeys(order) if counts[name])
 
 
 def _artefact(item: ArtefactResult, figures: list[str]) -> Iterator[str]:
@@ -82,8 +96,27 @@ def _artefact(item: ArtefactResult, figures: list[str]) -> Iterator[str]:
     elif item.numbers:
         shown = number_table(artefact, item.numbers)
         yield Table(shown.drop(columns=list(_LEFT_OUT), errors="ignore")).markdown()
-    if artefact.choice is not None and artefact.choice.when == "after":
-        yield f"Chosen after we had seen results: {artefact.choice.what}."
+    reasons: dict[str, list[str]] = {}
+    for each in item.numbers:
+        differs = any(each.through(view).verdict.startswith("differs") for view in VIEWS)
+        if differs and each.entry.reason and not each.entry.reading and not each.entry.same_as:
+            what = f"{entry_text(artefact, each)} (printed: {printed_text(each)})"
+            reasons.setdefault(reason_text(each.entry), []).append(what)
+    if reasons:
+        lines = [f"- {'; '.join(names)}: {reason}" for reason, names in reasons.items()]
+        yield "Why ours differs:\n\n" + "\n".join(lines)
+
+
+def _choices(result: PaperResult) -> Iterator[str]:
+    """Yield the interpretations that were chosen after results had been seen, each once."""
+    found: dict[str, list[str]] = {}
+    for item in result.artefacts:
+        choice = item.artefact.choice
+        if item.has_results and choice is not None and choice.when == "after":
+            found.setdefault(choice.what, []).append(item.artefact.where)
+    if found:
+        yield "## Interpretations that we chose after we had seen results"
+        yield "\n".join(f"- {', '.join(places)}: {what}." for what, places in found.items())
 
 
 def _claims(result: PaperResult) -> str:

@@ -362,6 +362,7 @@ class CCDR(GraphReducer, Embedding):
                 "n_components": tuple(range(1, 21)),
                 "weights": ("binary", "heat"),
             },
+            grid_source="ours, around the paper's beta, n_neighbors and n_components",
             max_components=self._most_components,
         )
 

@@ -172,7 +172,7 @@ class LLE(SklearnEmbedding):
             supervised=False,
             grids={
                 "n_components": tuple(range(1, 21)),
-                "n_neighbors": (4, 5, 8, 12, 16),
+                "n_neighbors": (4, 6, 8, 12, 16, 24, 32),
                 "reg": (1e-4, 1e-3, 1e-2, 1e-1),
             },
             max_components=rank_of_centred,

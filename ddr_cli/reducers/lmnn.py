@@ -144,8 +144,8 @@ class LMNN(MetricLearner):
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
-                "n_neighbors": (1, 3, 5, 7),
-                "push_weight": (0.1, 0.25, 0.5, 0.75, 0.9),
+                "n_neighbors": (1, 3, 5, 8, 12),
+                "push_weight": (0.03, 0.1, 0.25, 0.5, 0.75, 0.9),
             },
             max_components=rank_of_centred,
         )

@@ -78,7 +78,9 @@ class Traits:
     supervised : bool
         ``fit`` uses y.
     grids : mapping of str to sequence
-        The default grid of each parameter, for ``ddr sweep --param`` without values.
+        The default grid of each parameter, for tuning and for ``ddr sweep --param`` without values.
+    grid_source : str
+        Where the grids come from: the paper, a library, or "ours".
     preprocess : tuple of str
         Preprocessing steps that its paper uses or that it needs, as in a spec.
     max_components : callable or None
@@ -100,6 +102,7 @@ class Traits:
     neighbors: bool = False
     supervised: bool = True
     grids: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    grid_source: str = "ours"
     preprocess: tuple[str, ...] = ()
     max_components: MaxComponents | None = None
     library: str | None = None

@@ -153,7 +153,7 @@ class SDE(GraphReducer, MappedEmbedding):
             supervised=False,
             grids={
                 "n_components": (2, 5, 10, 20, 35, 60),
-                "n_neighbors": (3, 4, 5, 6, 8),
+                "n_neighbors": (3, 4, 5, 6, 8, 12),
             },
             max_components=one_less_than_points,
         )

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -50,7 +51,7 @@ def comparison_tables(found: Comparison) -> Iterator[Table]:
         if not pairs.empty and pairs["datasets"].max() > 1:
             yield _of_pairs(found, track, pairs)
             if len(scores):
-                yield _of_scores(found, track, scores)
+                yield _of_scores(found, track, scores, pairs)
 
 
 def comparison_json(found: Comparison) -> str:
@@ -81,7 +82,24 @@ def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> Ta
     ]
     frame = pd.DataFrame(records, columns=columns).fillna("")
     title = f"{run}: {metric_axis(metric)}{_track_words(found, track)}"
-    return Table(frame, title, tuple(_notes_of_a_run(found, differences, track, rows)))
+    notes = tuple(_notes_of_a_run(found, differences, track, rows))
+    return Table(frame, title, notes, best=_best(rows["p_best"]), best_note=_best_note(rows))
+
+
+def _best(p_values: pd.Series[float]) -> frozenset[int]:
+    return frozenset(np.flatnonzero(p_values >= _ALPHA).tolist())
+
+
+def _best_note(rows: pd.DataFrame) -> str:
+    others = len(rows) - 1
+    if not others:
+        return ""
+    if rows["p_best"].isna().any():
+        return "Bold: the best mean."
+    return (
+        "Bold: the best mean, and each that the paired t-test does not distinguish from it at 5 % "
+        f"(Holm: {others} comparison{'s' * (others > 1)} with the best)."
+    )
 
 
 def _mean_cells(row: Mapping[Any, Any], metric: str) -> dict[str, str]:
@@ -109,7 +127,9 @@ def _difference_cells(row: Mapping[Any, Any], metric: str) -> dict[str, str]:
 def _notes_of_a_run(
     found: Comparison, differences: pd.DataFrame, track: str, rows: pd.DataFrame
 ) -> Iterator[str]:
-    """Yield the reference of a run's differences, and their interval and test."""
+    """Yield a run's splits, the reference of its differences, and their interval and test."""
+    splits = "; ".join(rows["splits"].unique())
+    yield f"Mean and standard deviation on {rows['dataset'].iloc[0]} over {splits}."
     wanted = set(found.differences["against"])
     against = next(iter(differences["against"]), "")
     corrections = differences["interval"].dropna().unique()
@@ -205,7 +225,7 @@ def _power_words(found: Comparison) -> Iterator[str]:
         yield f"With {most} data sets Holm's p cannot reach 0.05; it needs {needed}."
 
 
-def _of_scores(found: Comparison, track: str, scores: pd.DataFrame) -> Table:
+def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.DataFrame) -> Table:
     frame = pd.DataFrame(
         [
             {
@@ -223,4 +243,19 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame) -> Table:
     if scores["datasets"].nunique() > 1:
         below.append("Methods on different data sets are compared by the pairs, not by this mean.")
     title = f"Mean scaled score: {metric_axis(found.metric)}{_track_words(found, track)}"
-    return Table(frame, title.replace(" (%)", ""), tuple(below))
+    best = scores["method"].iloc[int(scores["score"].argmax())]
+    apart = pairs[(pairs["test"] == SIGNED_RANKS) & (pairs["p_holm"] < _ALPHA)]
+    apart = apart[(apart[["first", "second"]] == best).any(axis=1)]
+    title = title.replace(" (%)", "")
+    if apart.empty:
+        below.append("No method differs from the best at 5 % (p of the pairs, Holm).")
+        return Table(frame, title, tuple(below))
+    worse = scores["method"].isin(apart[["first", "second"]].to_numpy().ravel())
+    return Table(
+        frame,
+        title,
+        tuple(below),
+        best=frozenset(np.flatnonzero(~worse | (scores["method"] == best)).tolist()),
+        best_note="Bold: the best score, and that of each method that does not differ from the "
+        "best at 5 % (p of the pairs, Holm).",
+    )

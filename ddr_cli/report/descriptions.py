@@ -122,7 +122,9 @@ def _traits(section: str, piece: Any) -> dict[str, Any]:
         else None,
         "usually after": ", ".join(reducer.preprocess),
         "library": reducer.library,
-        "default grids": ", ".join(reducer.grids),
+        "default grids": f"{', '.join(reducer.grids)} (source: {reducer.grid_source})"
+        if reducer.grids
+        else None,
     }
 
 

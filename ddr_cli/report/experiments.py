@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ddr_cli.comparison.names import family_name, method_name, metric_name, plain
+from ddr_cli.comparison.names import method_name, metric_name, plain
 from ddr_cli.comparison.runs import Run, load_run
 from ddr_cli.comparison.summary import summary_of, swept_columns
 from ddr_cli.comparison.within_dataset import difference_interval
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
+from ddr_cli.reducers.registry import reference
+from ddr_cli.report.bibtex import bibtex
+from ddr_cli.report.latex import escaped
 from ddr_cli.spec.components import Item
 from ddr_cli.spec.estimators import load_factory
 
 _LIBRARIES = ("ddr", "numpy", "scipy", "scikit-learn")
-_REFERENCE = re.compile(r'(?P<authors>[^"]*?),? *"(?P<title>[^"]+?),?",? *(?P<rest>.*)', re.DOTALL)
-_YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
-_FIRST = re.compile(r"^ *\.\. \[1\] (.*?)(?=\n *\n|\n *\.\. \[|\Z)", re.MULTILINE | re.DOTALL)
+# A citation among sentences that are still to be escaped.
+_CITED = re.compile(r"\0(\w+)\0")
 
 
 def experiments(folder: Path) -> str:
@@ -33,36 +33,49 @@ def experiments(folder: Path) -> str:
     """
     run = load_run(folder)
     entries = dict(_entries(run))
-    text = " ".join(_sentences(run, entries))
-    return "\n\n".join([text, *(each for each in dict.fromkeys(entries.values()) if each)])
+    text = _CITED.sub(r"~\\cite{\1}", escaped(" ".join(_sentences(run, entries))))
+    by_key = {_key(each): each for each in reversed(entries.values()) if each}
+    return "\n\n".join([text, *reversed(by_key.values())])
 
 
 def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
-    spec, cited = run.spec, {name: _key(entry) for name, entry in entries.items()}
+    spec, cited = run.spec, {name: f"\0{_key(each)}\0" for name, each in entries.items() if each}
+    swept = [*swept_columns(run), *spec.axes]
 
-    def named(item: Item) -> str:
-        key = cited.get(item.name, "")
-        return method_name(item.label) + (f"~\\cite{{{key}}}" if key else "")
+    def told(item: Item) -> str:
+        facts = _settings(item, swept, tuned=spec.tune is not None)
+        if getattr(item, "mode", "") == "transductive":
+            facts.append("fitted with the unlabelled test samples")
+        if only := getattr(item, "only_on", ""):
+            facts.append("on all features only" if only == "none" else f"after {only} only")
+        name = method_name(item.label) + cited.get(item.name, "")
+        return f"{name} ({', '.join(facts)})" if facts else name
 
     yield _data(run, cited.get(spec.dataset.name, ""))
-    yield from _splits(run)
+    splits = map(run.splits_text, dict.fromkeys(run.trials["family"]))
+    yield f"All methods were evaluated on {' and on '.join(splits)}."
     steps = [_step(step.name, step.params) for step in spec.preprocess]
-    if steps:
-        yield f"Preprocessing, fitted to the training set: {', '.join(steps)}."
-    yield f"Methods: {', '.join(dict.fromkeys(map(named, spec.reducers)))}."
+    yield (
+        f"Preprocessing, fitted to the training set: {', '.join(steps)}."
+        if steps
+        else "The features were not preprocessed."
+    )
+    yield f"Methods: {'; '.join(dict.fromkeys(map(told, spec.reducers)))}."
     evaluators = [*spec.classifiers, *spec.measures]
-    yield f"Evaluation: {', '.join(dict.fromkeys(map(named, evaluators)))}."
+    yield f"Evaluation: {'; '.join(dict.fromkeys(map(told, evaluators)))}."
     yield f"Metrics: {', '.join(metric_name(each) for each in spec.metrics)}."
     for column in swept_columns(run):
         values = spec.axes.get(column, spec.labels)
-        name = column.partition(".")[2] or column
+        name = column.partition(".")[2] or f"the number of {column} per class"
         yield f"We varied {name} over {', '.join(map(plain, values))}."
-    if (tune := spec.tune) is not None:
+    if (tune := spec.tune) is None:
+        yield "No parameter was tuned."
+    else:
         times = f", repeated {tune.repeats} times" if tune.repeats > 1 else ""
         yield (
-            "Besides its defaults, each method was tuned inside every training set: of at most "
-            f"{tune.budget} settings, the best by mean {metric_name(str(tune.metric))} over "
-            f"{tune.folds} stratified inner folds{times}."
+            "Besides its defaults, each method was tuned inside every training set over the values "
+            f"in brackets: of at most {tune.budget} settings, the best by mean "
+            f"{metric_name(str(tune.metric))} over {tune.folds} stratified inner folds{times}."
         )
     yield from _statistics(run)
     if run.failed:
@@ -73,29 +86,26 @@ def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
     yield _software(run)
 
 
+def _settings(item: Item, swept: Sequence[str], *, tuned: bool) -> list[str]:
+    """Return an item's parameters that are not swept, each with its values for tuning."""
+    facts = []
+    for name, value in item.params.items():
+        grid = f" [{', '.join(map(plain, item.grids[name]))}]" if name in item.grids else ""
+        is_swept = f"{item.prefix}.{name}" in swept and not (tuned and grid)
+        if value is not None and value is not False and not is_swept:
+            facts.append(f"{name} = {plain(value)}{grid if tuned else ''}")
+    return facts
+
+
 def _data(run: Run, key: str) -> str:
     name = run.spec.dataset.name
-    cite = f"~\\cite{{{key}}}" if key else ""
     with suppress(InputError):
         expect = load_card(name).expect
         if expect.samples:
             classes = f", {len(expect.classes)} classes" if expect.classes else ""
             size = f"{expect.samples:,} samples, {expect.features:,} features{classes}"
-            return f"We used the data set {name}{cite} ({size})."
-    return f"We used the data set {name}{cite}."
-
-
-def _splits(run: Run) -> Iterator[str]:
-    for family in dict.fromkeys(run.trials["family"]):
-        words = family_name(family, run.planned_splits(family))
-        sizes = run.sizes(family)
-        how = (
-            ""
-            if sizes is None
-            else f" of {sizes[0]:,.0f} training and {sizes[1]:,.0f} test samples"
-        )
-        seed = "" if family == "predefined" else f" (seed {run.spec.split.seed})"
-        yield f"All methods were evaluated on {words}{how}{seed}."
+            return f"We used the data set {name}{key} ({size})."
+    return f"We used the data set {name}{key}."
 
 
 def _step(name: str, params: dict[str, Any]) -> str:
@@ -128,9 +138,6 @@ def _software(run: Run) -> str:
     return f"Software: Python {last.python}, {', '.join(versions)}."
 
 
-# -- BibTeX ----------------------------------------------------------------------------------------
-
-
 def _entries(run: Run) -> Iterator[tuple[str, str]]:
     """Yield a BibTeX entry for each component and the data set, empty if it states no source."""
     spec = run.spec
@@ -138,50 +145,10 @@ def _entries(run: Run) -> Iterator[tuple[str, str]]:
     for section, items in lists.items():
         for item in items:
             with suppress(InputError):
-                doc = inspect.getdoc(load_factory(section, item.name)) or ""
-                reference = _FIRST.search(doc)
-                yield item.name, bibtex(reference[1]) if reference else ""
+                yield item.name, bibtex(reference(load_factory(section, item.name)) or "")
     with suppress(InputError):
         yield spec.dataset.name, bibtex(load_card(spec.dataset.name).citation or "")
 
 
-def bibtex(reference: str) -> str:
-    """Return a reference as a BibTeX entry.
-
-    >>> print(bibtex('L. Breiman, "Random Forests", Machine Learning 45, 2001.'))
-    @misc{breiman2001random,
-      author = {L. Breiman},
-      title = {{Random Forests}},
-      howpublished = {Machine Learning 45},
-      year = {2001},
-    }
-    """
-    text = " ".join(reference.split()).rstrip(".")
-    found = _REFERENCE.fullmatch(text)
-    if found is None:
-        year = _YEAR.search(text)
-        key = _ascii(text)[0].lower() + (year[0] if year else "")
-        return f"@misc{{{key},\n  note = {{{text}}},\n}}" if text else ""
-    authors = re.split(r", and |, | and ", found["authors"].replace(" et al.", " and others"))
-    year = _YEAR.search(found["rest"])
-    rest = _YEAR.sub("", found["rest"], count=1).strip(" ,")
-    fields = {
-        "author": " and ".join(authors),
-        "title": f"{{{found['title']}}}",
-        "howpublished": re.sub(" *, *,", ",", rest),
-        "year": year[0] if year else "",
-    }
-    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-    key = f"{_ascii(authors[0])[-1]}{fields['year']}{_ascii(found['title'])[0]}".lower()
-    return "\n".join([f"@misc{{{key},", *lines, "}"])
-
-
-def _ascii(text: str) -> Sequence[str]:
-    """Return the words of a text without accents, at least one."""
-    plain_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    return re.findall(r"[A-Za-z]+", plain_text) or ["reference"]
-
-
 def _key(entry: str) -> str:
-    found = re.match(r"@misc\{([^,]*),", entry)
-    return found[1] if found else ""
+    return entry.partition("{")[2].partition(",")[0]

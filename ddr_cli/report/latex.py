@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 _CHARACTERS = str.maketrans(
     {
@@ -32,6 +32,10 @@ _NUMBER = r"[+-]?\d+(?:\.\d+)?"
 # A score, an interval or a p-value, perhaps with how often the method failed.
 _SCORE = re.compile(rf"(?:< )?({_NUMBER})(?:( ± | to )({_NUMBER}))?(?: †\d+)?")
 
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+# Bold digits are wider; in the width of others they leave the numbers aligned.
+_BOLD = r"\\phantom{\g<0>}\\llap{\\textbf{\g<0>}}"
+
 # The text of the class article at 10 pt, with room for what the widths below neglect.
 _TEXT_WIDTH = 335.0
 # Commands, how wide type is, and the space on either side of a column.
@@ -39,31 +43,35 @@ _SIZES = (("", 1.0, 6), (r"\small", 0.925, 3), (r"\footnotesize", 0.85, 3))
 _NARROWEST = 70.0
 
 
-def tabular(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[bool]) -> str:
+def tabular(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    left: Sequence[bool],
+    bold: Collection[int] = (),
+    smallest: int = 0,
+) -> str:
     """Return a tabular of these cells; in columns that are not `left`, decimal points are aligned.
 
-    It has the largest font size at which it fits the text width of the class article. If none fits,
-    the names in the first column are broken into several lines.
+    It has the largest font size at which it fits the text width of the class article, or that of
+    `smallest` if it is smaller. If none fits, the names in the first column are broken into several
+    lines. The first number in the second column is bold in these rows.
     """
     columns = list(zip(*rows, strict=True)) or [()] * len(head)
-    widths = [max(map(_width, (name, *cells))) for name, cells in zip(head, columns, strict=True)]
-    rooms = [
-        (_TEXT_WIDTH - 2 * separation * (len(widths) - 1)) / scale - sum(widths[1:])
-        for _, scale, separation in _SIZES
-    ]
-    chosen = next((i for i, room in enumerate(rooms) if widths[0] <= room), -1)
-    (size, _, separation), room = _SIZES[chosen], rooms[chosen]
+    chosen = max(smallest, text_size(head, rows))
+    (size, _, separation), room = _SIZES[chosen], _rooms(head, rows)[chosen]
     shown = [
-        [*map(_escaped, cells)] if is_left else _aligned(cells)
+        [*map(escaped, cells)] if is_left else _aligned(cells)
         for cells, is_left in zip(columns, left, strict=True)
     ]
     if room > _NARROWEST:
         shown[0] = [_in_lines(cell, room) for cell in columns[0]]
+    for place in bold:
+        shown[1][place] = _DIGITS.sub(_BOLD, shown[1][place], count=1)
     form = "".join("l" if is_left else "r" for is_left in left)
     lines = [
         rf"\begin{{tabular}}{{@{{}}{form}@{{}}}}",
         r"\toprule",
-        " & ".join(map(_escaped, head)) + r" \\",
+        " & ".join(map(escaped, head)) + r" \\",
         r"\midrule",
         *(" & ".join(cells) + r" \\" for cells in zip(*shown, strict=True)),
         r"\bottomrule",
@@ -75,9 +83,25 @@ def tabular(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[b
     return "\n".join([*lines, ""])
 
 
+def text_size(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the place, in the list of font sizes, of the largest at which a table fits."""
+    widest = max((_width(row[0]) for row in (head, *rows)), default=0)
+    rooms = _rooms(head, rows)
+    return next((i for i, room in enumerate(rooms) if widest <= room), len(_SIZES) - 1)
+
+
+def _rooms(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[float]:
+    """Return the width that the other columns leave for the first, at each font size."""
+    others = sum(max(map(_width, cells)) for cells in [*zip(head, *rows, strict=True)][1:])
+    return [
+        (_TEXT_WIDTH - 2 * separation * (len(head) - 1)) / scale - others
+        for _, scale, separation in _SIZES
+    ]
+
+
 def floating(text: str, sentences: Sequence[str]) -> str:
     """Return a tabular in a floating table with a caption."""
-    caption = " ".join(_escaped(each.rstrip(".") + ".") for each in sentences)
+    caption = " ".join(escaped(each.rstrip(".") + ".") for each in sentences)
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", text, r"\end{table}", ""]
     return "\n".join(lines)
 
@@ -85,15 +109,16 @@ def floating(text: str, sentences: Sequence[str]) -> str:
 def _in_lines(text: str, room: float) -> str:
     """Return a cell, broken into several lines if it is wider than the available width."""
     lines = [""]
-    for word in text.split():
+    for word in re.split(r"(?<!=) (?!=)", text):
         longer = f"{lines[-1]} {word}".strip()
         lines[-1:] = [longer] if _width(longer) <= room or not lines[-1] else [lines[-1], word]
     if len(lines) == 1:
-        return _escaped(text)
-    return r"\begin{tabular}[t]{@{}l@{}}" + r" \\ ".join(map(_escaped, lines)) + r"\end{tabular}"
+        return escaped(text)
+    return r"\begin{tabular}[t]{@{}l@{}}" + r" \\ ".join(map(escaped, lines)) + r"\end{tabular}"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Return a text in LaTeX, in one line."""
     words = " ".join(text.split()).translate(_CHARACTERS)
     return _MINUS.sub("$-$", words)
 
@@ -102,7 +127,7 @@ def _aligned(cells: Sequence[str]) -> list[str]:
     """Return the cells of a column, padded where others have more digits."""
     found = [_SCORE.fullmatch(cell) for cell in cells]
     if not all(match or cell in ("", "–") for match, cell in zip(found, cells, strict=True)):
-        return [*map(_escaped, cells)]
+        return [*map(escaped, cells)]
     matches = [match for match in found if match]
     texts = {group: [match[group] for match in matches if match[group]] for group in (1, 3)}
     whole = max((len(text.partition(".")[0]) for text in texts[3]), default=0)
@@ -112,18 +137,18 @@ def _aligned(cells: Sequence[str]) -> list[str]:
     }
     aligned = []
     for cell, match in zip(cells, found, strict=True):
-        text = _escaped(cell)
+        text = escaped(cell)
         if match:
             first, link, second, marks = match[1], match[2] or "", match[3] or "", ""
             if " †" in cell:
                 cell, _, count = cell.partition(" †")
                 marks = rf"\rlap{{\,$\dagger${count}}}"
             before = cell.partition(first)[0]
-            text = _escaped(before) + _padded(first, decimals[1])
+            text = escaped(before) + _padded(first, decimals[1])
             if second:
                 room = _phantom("0" * (whole - len(second.partition(".")[0])))
                 # The link has its spaces, which an escaped text loses at its ends.
-                text += f" {_escaped(link)} {room}{_padded(second, decimals[3])}"
+                text += f" {escaped(link)} {room}{_padded(second, decimals[3])}"
             text += marks
         aligned.append(text)
     return aligned
@@ -132,7 +157,7 @@ def _aligned(cells: Sequence[str]) -> list[str]:
 def _padded(number: str, decimals: int) -> str:
     own = number.partition(".")[2]
     lacking = "0" * (decimals - len(own))
-    return _escaped(number) + _phantom(f".{lacking}" if lacking and not own else lacking)
+    return escaped(number) + _phantom(f".{lacking}" if lacking and not own else lacking)
 
 
 def _phantom(text: str) -> str:

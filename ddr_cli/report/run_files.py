@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import ddr_cli
 from ddr_cli.comparison.against_controls import against_controls
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import Summary
 from ddr_cli.core.atomic import atomic_open, clear_messages, is_inside, refuse_link
+from ddr_cli.core.digests import code_digest, digest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine.rows.embeddings import EMBEDDINGS
@@ -92,20 +90,6 @@ def write_figure(
     return files
 
 
-def _digest(*parts: bytes) -> str:
-    """Return a digest of parts of which none runs into the next."""
-    return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()[:32]
-
-
-@cache
-def _code() -> bytes:
-    """Return what changes when the code does that draws: ours, and the libraries' versions."""
-    home = Path(ddr_cli.__file__).parent
-    files = sorted(path for path in home.rglob("*.*") if path.suffix in (".py", ".yaml"))
-    ours = (path.read_bytes() for path in files)
-    return _digest(*(version(name).encode() for name in _LIBRARIES), *ours).encode()
-
-
 def write_derived(
     folder: Path, first: str, source: Iterable[bytes], make: Callable[[], Mapping[str, bytes]]
 ) -> tuple[list[Path], bool]:
@@ -114,10 +98,11 @@ def write_derived(
     The `first`, an SVG or HTML file, ends with a comment. It has the digests of the source together
     with this code, of the rest of the file, and of the other files: an edited file is made again.
     """
-    of_source = _digest(_code(), *source)
+    versions = (version(name).encode() for name in _LIBRARIES)
+    of_source = digest(code_digest().encode(), *versions, *source)
 
     def last_line(contents: Mapping[str, bytes]) -> bytes:
-        known = (f"{name}={_digest(content)}" for name, content in contents.items())
+        known = (f"{name}={digest(content)}" for name, content in contents.items())
         return f"<!-- from {of_source} {' '.join(known)} -->\n".encode()
 
     with suppress(OSError):

@@ -11,7 +11,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from ddr_cli.core.spreadsheet import as_cell
-from ddr_cli.report.latex import floating, tabular
+from ddr_cli.report.latex import floating, tabular, text_size
 
 if TYPE_CHECKING:
     from rich.table import Table as TerminalTable
@@ -31,6 +31,7 @@ class Table:
     terminal, cells may also be rich's `Text`, and in HTML they may be `Markup`. The first column
     and those in `left` are aligned left, the others right. `total` is a last row below a line. In a
     terminal, a `narrow` table has no lines between its columns, and its numbers are never broken.
+    In Markdown and LaTeX, the second cell of the `best` rows is bold, and `best_note` says why.
     """
 
     frame: pd.DataFrame
@@ -39,6 +40,8 @@ class Table:
     left: tuple[str, ...] = ()
     total: tuple[str, ...] = ()
     narrow: bool = False
+    best: frozenset[int] = frozenset()
+    best_note: str = ""
 
     def terminal(self, width: int) -> TerminalTable | str:
         """Return the rows for a terminal; the caller adds the title and the notes.
@@ -123,26 +126,33 @@ class Table:
         """Return GitHub's Markdown, with the title and the notes if there are any."""
         frame = self.frame
         lines = [list(frame.columns), ["---"] * frame.shape[1], *frame.to_numpy().tolist()]
+        for place in self.best:
+            lines[place + 2][1] = f"**{lines[place + 2][1]}**"
         # A line break would end the row.
         rows = [
             " | ".join(" ".join(f"{c}".split()).replace("|", "\\|") for c in line) for line in lines
         ]
         table = "".join(f"| {row} |\n" for row in rows)
         title = f"### {self.title}\n\n" if self.title else ""
-        return title + table + "".join(f"\n{note}\n" for note in self.notes)
+        return title + table + "".join(f"\n{note}\n" for note in self._notes())
 
-    def latex(self, caption: Sequence[str] | None = None) -> str:
+    def latex(self, caption: Sequence[str] | None = None, size: int = 0) -> str:
         """Return a tabular (package booktabs); the title and the notes are comments above it.
 
-        With more sentences for a `caption`, they are the caption of a table that floats.
+        With more sentences for a `caption`, they are the caption of a table that floats. The font
+        has at most this `size` (see `together`).
         """
         names = [*map(str, self.frame.columns)]
         left = [place == 0 or name in self.left for place, name in enumerate(names)]
-        words = (*([self.title] if self.title else []), *self.notes)
-        text = tabular(names, self.frame.astype(str).to_numpy().tolist(), left)
+        words = (*([self.title] if self.title else []), *self._notes())
+        rows = self.frame.astype(str).to_numpy().tolist()
+        text = tabular(names, rows, left, self.best, size)
         if caption is not None:
             return floating(text, [*words, *caption])
         return "".join(f"% {line}\n" for line in words) + text
+
+    def _notes(self) -> tuple[str, ...]:
+        return (*self.notes, self.best_note) if self.best_note else self.notes
 
     def csv(self) -> str:
         """Return the cells as CSV, numbers with ten digits; no text is a spreadsheet formula."""
@@ -155,3 +165,10 @@ class Table:
             # pandas does not quote a carriage return, which would begin a row.
             text = frame.to_csv(index=False, quoting=QUOTE_ALL, **how)
         return text
+
+
+def together(tables: Sequence[Table], caption: Sequence[str]) -> str:
+    """Return tables that float, for LaTeX, all in the font size of the widest."""
+    frames = [each.frame.astype(str) for each in tables]
+    size = max(text_size([*map(str, each)], each.to_numpy().tolist()) for each in frames)
+    return "\n".join(each.latex(caption, size) for each in tables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,17 +18,30 @@ from ddr_cli.core.registry import shipped
 from ddr_cli.engine.rows.journal import FILE_NAMES
 from ddr_cli.engine.rows.manifest import MANIFEST as RUN
 from ddr_cli.engine.rows.manifest import read_manifest
-from ddr_cli.suite.remaining import MANIFEST, SuitePart
+from ddr_cli.suite.audits import FILE_NAME as AUDITS
+from ddr_cli.suite.names import MANIFEST, VERIFIED
+from ddr_cli.suite.published import SUMS, archive_name, submissions_of
+from ddr_cli.suite.remaining import SuitePart
+from ddr_cli.suite.shown import TABLES
+from ddr_cli.suite.submission import Submission
 
 if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
 
 
-def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: Path) -> list[str]:
+def write_archive(
+    suite: Suite,
+    parts: Sequence[SuitePart],
+    folder: Path,
+    file: Path,
+    *,
+    tables: Mapping[str, bytes] | None = None,
+) -> list[str]:
     """Write the rows of a suite's folder into a zip file; return the names of the files in it.
 
-    The same rows make the same bytes. Raises InputError if there are no rows, or if some are of an
-    older version.
+    Its one folder can be used as a folder of results (`--out`). `tables` are files of `shown_board`
+    to add. The same rows make the same bytes. Raises InputError if there are no rows, or if some
+    are of an older version.
     """
     if stale := sum(part.stale.total() for part in parts):
         raise InputError(
@@ -38,19 +51,25 @@ def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: 
     if not (folder / MANIFEST).is_file():
         raise InputError(f"There is no {MANIFEST} in {folder}: 'ddr suite run' writes it.")
     begun = [part.folder for part in parts if part.status]
-    kept = [MANIFEST]
-    for path in begun:
-        kept += [f"{path.name}/{name}" for name in (RUN, *FILE_NAMES) if (path / name).is_file()]
+    kept = [folder / MANIFEST, folder / AUDITS]
+    kept += [path / name for path in begun for name in (RUN, *FILE_NAMES)]
+    for own in submissions_of(suite.name, folder.parent):
+        kept += [*Submission.read(own).files, own / VERIFIED]
     sessions = [read_manifest(path).sessions[-1] for path in begun]
     date = max((last.finished or last.started)[:10] for last in sessions)
     with clear_messages(folder):
-        files = {name: (folder / name).read_bytes() for name in kept}
+        files = {
+            path.relative_to(folder.parent).as_posix(): path.read_bytes()
+            for path in kept
+            if path.is_file()
+        }
+    files |= {f"{TABLES}/{name}": content for name, content in (tables or {}).items()}
     files["suite.yaml"] = suite.path.read_bytes() if suite.path else b""
     files["CITATION.cff"] = _citation(suite, date).encode()
     sums = "".join(f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))
-    files["SHA256SUMS"] = sums.encode()
+    files[SUMS] = sums.encode()
     year, month, day = map(int, date.split("-"))
-    top = f"suite_{suite.name}_v{suite.version}"
+    top = archive_name(suite.name, suite.version)
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
         for name in sorted(files):

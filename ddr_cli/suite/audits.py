@@ -91,6 +91,16 @@ def read_audits(folder: Path) -> list[Audit]:
         ) from error
 
 
+def audit_line(audits: Sequence[Audit]) -> str:
+    """Return the answers of an audit of one method in one line, and where one is no."""
+    words = {True: "yes", False: "no", None: "unknown"}
+    told = [
+        f"{QUESTIONS[question]}: {words[holds]}{'' if holds else f', {note}'}"
+        for question, (holds, note) in summary(audits).items()
+    ]
+    return f"audit on {len(audits)} data sets: {'; '.join(told)}" if audits else "not audited"
+
+
 def audit_lines(audits: Sequence[Audit]) -> list[str]:
     """Return the answers of an audit of one method as lines of text."""
     if not audits:

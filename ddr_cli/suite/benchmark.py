@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +16,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.core.progress import track as with_bar
 from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.rows.journal import OK
+from ddr_cli.engine.rows.manifest import days_of, read_manifest
 from ddr_cli.evaluation.metrics import measured
 from ddr_cli.reducers.registry import year
 from ddr_cli.spec.budgets import ALL, LABELS
@@ -23,9 +24,11 @@ from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
 from ddr_cli.spec.model import Spec
 from ddr_cli.suite.audits import read_audits
 from ddr_cli.suite.choices import choices, entry
-from ddr_cli.suite.definition import INDUCTIVE, Suite
+from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.edges import edges
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
+from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
+from ddr_cli.suite.published import submissions_of
 from ddr_cli.suite.remaining import SuitePart
 from ddr_cli.suite.rows import (
     failures,
@@ -35,9 +38,7 @@ from ddr_cli.suite.rows import (
     suite_rows,
     with_selected_classifier,
 )
-
-CLASSIFIERS = "classifiers"
-"""The track of classifiers on all features."""
+from ddr_cli.suite.submission import Submission
 
 KNN = "knn"
 TUNED_K = "no reduction, k-NN with tuned k"
@@ -56,9 +57,22 @@ class Benchmark:
     specs: dict[str, Spec]
     """By data set, of the inductive track."""
     audits: tuple[Audit, ...] = ()
-    edges: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
-    """How often tuning selects the edge of a grid, as returned by `edges`."""
+    parts: Sequence[SuitePart] = field(default=(), repr=False)
+    submissions: Mapping[str, Submission] = field(default_factory=dict, repr=False)
+    """The submitted methods and ensembles that have all rows, by their names."""
+    ensembles: Sequence[pd.DataFrame] = field(default=(), repr=False)
+    """The rows of each submitted ensemble, which `rows` does not have."""
     _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def edges(self) -> pd.DataFrame:
+        """How often tuning selects the edge of a grid."""
+        return edges(self.parts)
+
+    @cached_property
+    def days(self) -> str:
+        """The first and the last day of the runs."""
+        return days_of(read_manifest(part.folder) for part in self.parts if part.status)
 
     @cached_property
     def boards(self) -> dict[Key, Leaderboard]:
@@ -189,6 +203,14 @@ class Benchmark:
         empty for a leaderboard of untuned methods.
         """
         found = choices(self.rows, board, self.suite.families)
+        for rows in self.ensembles:
+            rows = rows[rows["classifier"] == board.classifier]
+            rows = rows[(rows["tuned"] == board.tuned) & (rows["track"] == board.track)]
+            means = rows.groupby("dataset")[board.metric].mean().reindex(board.means.index)
+            if means.notna().all():
+                told = entry(rows["method"].iloc[0], means, board)
+                told |= {"methods": np.nan, "seconds": seconds_of(rows).mean()}
+                found = pd.concat([found, pd.DataFrame([told])])
         if found.empty or board.metric != self.suite.metrics[0]:
             return found
         rows = self.rows[(self.rows["track"] == CLASSIFIERS) & self.rows["tuned"]]
@@ -389,6 +411,15 @@ def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:
 def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
     """Return the results of a suite's parts; an InputError if they have no rows."""
     specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
-    audits = [audit for folder in {p.folder.parent for p in parts} for audit in read_audits(folder)]
-    rows = with_selected_classifier(suite_rows(parts))
-    return Benchmark(suite, rows, specs, tuple(audits), edges(parts))
+    (folder,) = {part.folder.parent for part in parts}
+    rows = suite_rows(parts)
+    submitted = [Submission.read(path) for path in submissions_of(suite.name, folder.parent)]
+    joining: dict[str, list[pd.DataFrame]] = {"method": [], "ensemble": []}
+    known = {}
+    for each in submitted:
+        if len(own := each.rows(rows, each.card.track)):
+            joining[each.card.kind].append(own)
+            known[each.card.label] = each
+    rows = with_selected_classifier(pd.concat([rows, *joining["method"]], ignore_index=True))
+    audits = tuple(read_audits(folder))
+    return Benchmark(suite, rows, specs, audits, parts, known, joining["ensemble"])

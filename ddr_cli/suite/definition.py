@@ -33,14 +33,9 @@ from ddr_cli.spec.feasible import WIDTH, Limits, limits_of
 from ddr_cli.spec.load import find_yaml, make_spec
 from ddr_cli.spec.model import Control, Spec, SuiteRef, TuneSpec
 from ddr_cli.spec.sweeps import TRAIN, is_grid
+from ddr_cli.suite.names import INDUCTIVE
 
 Settings = dict[str, JsonValue]
-
-FOLDER = "suite_"
-"""The prefix of the folders of a suite's rows and pages, before its name."""
-
-INDUCTIVE = "inductive"
-"""The track that a method joins; its specs have the names of their data sets."""
 
 
 class SuiteData(StrictFrozen):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.numerics.kernels import scale_factor
-from ddr_cli.suite.definition import INDUCTIVE
+from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.remaining import SuitePart
 
 

@@ -33,8 +33,8 @@ from ddr_cli.figures.style import (
     set_title,
 )
 from ddr_cli.suite.benchmark import Benchmark
-from ddr_cli.suite.definition import INDUCTIVE
 from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
+from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.orders import LEAVING_OUT
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ def draw_scores(board: Leaderboard) -> Figure:
         )
         set_title(figure, title, words, description)
         same = legend_entry(f"cannot be distinguished from {best}", marker="o", color=NEUTRAL)
-        other = legend_entry("worse", marker="o", color=NEUTRAL, markerfacecolor="white")
+        other = legend_entry(
+            "distinguished from it", marker="o", color=NEUTRAL, markerfacecolor="white"
+        )
         interval = legend_entry("95 % interval over data sets", color=OTHERS, linestyle="-")
         legend_below(figure, [same, other, interval])
     return figure
@@ -110,9 +112,9 @@ def draw_time(board: Leaderboard) -> Figure:
         set_title(
             figure,
             f"Score against time: {len(table)} methods, {how}, {len(board.means)} data sets",
-            f"Fastest and highest of the methods that no other beats in both: {_said(front)}",
+            f"No other method is both faster and higher than these: {_said(front)}",
             "Mean score over data sets against mean CPU seconds of a fit, a marker per method. The "
-            "line: no method is faster and scores higher.",
+            "line connects the methods that no other is both faster and higher than.",
         )
         _draw_markers(axes, table["method"], table["seconds"], table["score"])
     return figure

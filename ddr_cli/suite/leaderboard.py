@@ -15,7 +15,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.evaluation.statistics import holm, rank_intervals
 from ddr_cli.spec.budgets import ALL, LABELS
-from ddr_cli.suite.definition import INDUCTIVE
+from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.rows import seconds_of, shared_classifiers
 
 ALPHA = 0.05

@@ -15,8 +15,9 @@ from ddr_cli.core.own_code import class_name, located
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.run import RunOutcome, RunSettings
 from ddr_cli.suite.audits import audit_parts
-from ddr_cli.suite.definition import INDUCTIVE, Suite
+from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
+from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.remaining import SuitePart, folder_of, parts_of, run_suite, seen_again
 from ddr_cli.suite.rows import suite_rows
 
@@ -39,6 +40,7 @@ class Joined:
     classifier: str | None
     metric: str | None
     theirs: pd.DataFrame
+    there: Sequence[SuitePart]
     ours: Sequence[SuitePart]
     endings: dict[str, RunOutcome | DdrError]
 
@@ -87,12 +89,12 @@ def join(
     method is ranked among the transductive ones. Its rows are in ``suite_<suite>_<method>``; the
     same call resumes it. Raises InputError if the suite has no such split.
     """
-    joined, own, there = _placed(suite, method, INDUCTIVE, settings, sources, only)
+    joined, own = _placed(suite, method, INDUCTIVE, settings, sources, only)
     joined = replace(joined, classifier=classifier, metric=metric)
     # An unknown classifier or metric is reported before anything is run.
     joined.board(joined.theirs, tuned=suite.tracks[INDUCTIVE].tune is not None)
     folder = folder_of(own, settings.out)
-    mine = _own_parts(own, folder, there, sources)
+    mine = _own_parts(own, folder, joined.there, sources)
     audits = audit_parts(mine, folder, sources=sources, told=told, quiet=settings.quiet)
     if any(each.alone is False for each in audits):
         track = suite.transductive_track
@@ -101,9 +103,9 @@ def join(
             f"test samples ({', '.join(each.dataset for each in audits if each.alone is False)}). "
             f"It is ranked in the track {track}."
         )
-        joined, own, there = _placed(suite, method, track, settings, sources, only)
+        joined, own = _placed(suite, method, track, settings, sources, only)
         joined = replace(joined, classifier=classifier, metric=metric)
-        mine = _own_parts(own, folder, there, sources)
+        mine = _own_parts(own, folder, joined.there, sources)
     joined = replace(joined, audits=audits)
     endings = run_suite(
         own,
@@ -111,7 +113,7 @@ def join(
         replace(settings, out=folder),
         sources=sources,
         hours=hours,
-        splits=max(part.ended for part in there),
+        splits=max(part.ended for part in joined.there),
         told=told,
     )
     ours = [part for part in seen_again(mine) if part.status]
@@ -125,8 +127,8 @@ def _placed(
     settings: RunSettings,
     sources: Sources | None,
     only: Sequence[str],
-) -> tuple[Joined, Suite, list[SuitePart]]:
-    """Return a method in a track, a suite of only it, and the parts to compare it with."""
+) -> tuple[Joined, Suite]:
+    """Return a method in a track, and a suite of only it."""
     own = suite.with_method(located(method, Path()), track)
     folder = folder_of(suite, settings.out)
     with nothing_fitted():
@@ -135,10 +137,13 @@ def _placed(
     if not there:
         raise InputError(
             f"{folder} has no split of the track {track} that all methods have finished: run the "
-            "suite first, or name the folder that holds its results by --out."
+            "suite first, download its rows by 'ddr suite fetch', or name the folder that holds "
+            "them by --out."
         )
-    joined = Joined(suite, class_name(method), track, (), None, None, suite_rows(there), (), {})
-    return joined, own, there
+    joined = Joined(
+        suite, class_name(method), track, (), None, None, suite_rows(there), there, (), {}
+    )
+    return joined, own
 
 
 def _own_parts(

@@ -15,8 +15,8 @@ from ddr_cli.reducers.registry import reference
 from ddr_cli.report.page import slug
 from ddr_cli.suite.audits import audit_lines
 from ddr_cli.suite.benchmark import Benchmark
-from ddr_cli.suite.definition import INDUCTIVE
 from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
+from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.tables import board_cells
 
 Rows = list[dict[str, Any]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from html import escape
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -22,7 +23,7 @@ from ddr_cli.report.page import PAGE, page_environment, short, slug
 from ddr_cli.report.run_files import write_derived
 from ddr_cli.report.table import Table
 from ddr_cli.suite.benchmark import Benchmark
-from ddr_cli.suite.definition import FOLDER, Suite
+from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.figures import (
     draw_faithfulness,
     draw_order,
@@ -34,6 +35,7 @@ from ddr_cli.suite.figures import (
 )
 from ddr_cli.suite.findings import CHOSEN, findings
 from ddr_cli.suite.leaderboard import Leaderboard
+from ddr_cli.suite.names import FOLDER
 from ddr_cli.suite.orders import orders
 from ddr_cli.suite.page_data import (
     caption,
@@ -115,7 +117,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
     files: dict[str, str | bytes] = {
         LEADERBOARD: Table(_with_origin(suite, board)).csv(),
         PICTURE: rendered(draw_scores(board))[1],
-        MARKDOWN: _markdown(bench, board),
+        MARKDOWN: markdown_page(bench, board),
         PAGE: page(
             "suite.html.j2",
             boards=offered(bench),
@@ -151,26 +153,50 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
     return {name: each.encode() if isinstance(each, str) else each for name, each in files.items()}
 
 
-def _markdown(bench: Benchmark, board: Leaderboard) -> str:
+def markdown_page(bench: Benchmark, board: Leaderboard) -> str:
     """Return the leaderboard as a page to be read where the repository is shown."""
     suite = bench.suite
     default = bench.board(tuned=False) if board.tuned else None
-    tables = [leaderboard_table(board, wide=True)]
+    tables = [_sizes_table(bench), leaderboard_table(board, wide=True)]
     if len(bench.choices):
         tables.append(choices_table(bench.choices, board))
     if default is not None:
         tables.append(leaderboard_table(default, wide=True))
-    notes = leaderboard_notes(board, suite.methods_of(board.track))
+    notes = leaderboard_notes(board, suite.methods_of(board.track), wide=True)
     lines = [
         f"# {suite.title}",
+        f"{heads(board)['said']} This is the leaderboard of {caption(board)}.",
         suite.description,
-        f"Version {suite.version}. `ddr suite page {suite.name}` makes this page from the "
-        f"journals; `ddr suite run {suite.name}` runs what is missing.",
+        f"Suite `{suite.name}`, version {suite.version}; trials of {bench.days}. `ddr suite page "
+        f"{suite.name}` generates this page from the trial logs; `ddr suite run {suite.name}` runs "
+        "the missing trials.",
         f"![Scores with intervals]({PICTURE})",
+        "\n".join(f"- {note}" for note in notes),
         *(table.markdown() for table in tables),
-        *(f"- {note}" for note in notes),
     ]
     return "\n\n".join(line.strip() for line in lines) + "\n"
+
+
+def _sizes_table(bench: Benchmark) -> Table:
+    """Return the number of data sets of each group, and the sizes of their training sets."""
+    groups = {"all": list(bench.n_train)} | bench.groups
+    sizes = {
+        name: [bench.n_train[each] for each in own if each in bench.n_train]
+        for name, own in groups.items()
+    }
+    frame = pd.DataFrame(
+        [
+            {
+                "group": name.replace("_", " "),
+                "data sets": str(len(own)),
+                "training samples": f"{min(own):,} to {max(own):,}",
+                "median": f"{median(own):,.0f}",
+            }
+            for name, own in sizes.items()
+            if own
+        ]
+    )
+    return Table(frame, "Training samples of the data sets")
 
 
 def _with_origin(suite: Suite, board: Leaderboard) -> pd.DataFrame:

@@ -32,7 +32,8 @@ from ddr_cli.engine.rows.journal import (
 from ddr_cli.engine.rows.manifest import here, read_manifest
 from ddr_cli.spec.controls import SEEN
 from ddr_cli.spec.feasible import WIDTH
-from ddr_cli.suite.definition import FOLDER
+from ddr_cli.suite.names import FOLDER, MANIFEST
+from ddr_cli.suite.published import results_of
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from ddr_cli.spec import Spec, SplitKey
     from ddr_cli.suite.definition import Suite
 
-MANIFEST = "suite.json"
 MEASURED, ESTIMATED = "rows", "estimated"
 
 _REDUCER = IDENTITY_COLUMNS.index("reducer")
@@ -153,8 +153,8 @@ def method_seconds(
 
 
 def folder_of(suite: Suite, out: Path) -> Path:
-    """Return the folder of a suite's results."""
-    return out / f"{FOLDER}{suite.name}"
+    """Return the folder of a suite's results in `out` or, if there is none, the fetched one."""
+    return results_of(suite.name, out) / f"{FOLDER}{suite.name}"
 
 
 def parts_of(

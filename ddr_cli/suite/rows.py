@@ -17,6 +17,7 @@ from ddr_cli.engine.rows.manifest import read_manifest
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import SEEN
 from ddr_cli.spec.feasible import WIDTH
+from ddr_cli.suite.published import NO_ROWS
 from ddr_cli.suite.remaining import SuitePart
 
 _WIDTH_COLUMN = f"reducer.{WIDTH}"
@@ -39,7 +40,7 @@ def suite_rows(parts: Sequence[SuitePart]) -> pd.DataFrame:
     """
     tables = [_rows_of(part) for part in parts if part.status]
     if not tables:
-        raise InputError("The suite has no rows yet; 'ddr suite run' makes them.")
+        raise InputError(NO_ROWS)
     return pd.concat(tables, ignore_index=True)
 
 

@@ -31,17 +31,25 @@ if TYPE_CHECKING:
     from ddr_cli.suite.definition import Erratum, Suite
 
 
+ALIKE = "≈"
+"""The mark of a method that cannot be distinguished from another one."""
+
+
 def leaderboard_table(
     board: Leaderboard, *, most: int | None = None, own: str = "", wide: bool = False
 ) -> Table:
     """Return a leaderboard: its first `most` rows, the baseline, and your `own` method.
 
-    A `wide` table also has how often each method is first.
+    A `wide` table also has how often each method is first, and marks the methods that cannot be
+    distinguished from the best one or from the baseline.
     """
     shown = board.table
     if most is not None:
         shown = shown[(shown["place"] <= most) | (shown["method"].isin([own, board.baseline]))]
     frame = pd.DataFrame(board_cells(board, shown))
+    for name in ("best", "baseline") if wide else ():
+        alike = board.level(name)[shown.index].to_numpy() & (frame[name] != "")
+        frame.loc[alike, name] += f" {ALIKE}"
     dropped = ["best_p", "baseline_p", *([] if wide else ["first"])]
     dropped += [name for name in ("ranks", "failed") if not frame[name].any()]
     frame = frame.drop(columns=dropped)
@@ -108,18 +116,28 @@ def _counts(row: Mapping[Hashable, Any], title: str) -> str:
     return "" if pd.isna(counts[0]) else "/".join(str(int(each)) for each in counts)
 
 
-def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:
+def leaderboard_notes(
+    board: Leaderboard, methods: Sequence[str], *, wide: bool = False
+) -> list[str]:
     """Explain the numbers, and name the suite's methods that are missing."""
     splits = sorted(set(board.splits.values()))
     ranged = f"{splits[0]}" if len(splits) == 1 else f"{splits[0]} to {splits[-1]}"
     lines = [
         f"score: the mean over data sets of {metric_name(board.metric)}, scaled from the "
-        "majority-class baseline (0) to no error (1), and its bootstrap interval over data sets; "
-        f"{ranged} splits of each data set, the same for all methods; the interval of a rank is "
-        "that of the same resamples",
-        f"to the best ({board.best}), to {board.baseline}: wins/equal/losses over data sets, equal "
-        f"within {EQUIVALENCE:g}; CPU s: of a fit with its tuning",
+        "majority-class baseline (0) to no error (1), with its 95 % bootstrap interval over data "
+        f"sets. Each data set has {ranged} splits, the same for all methods.",
+        "rank: by the score. Its 95 % interval is over the same resamples of the data sets"
+        + ("; first: in how many of them the method ranks first." if wide else "."),
+        f"to the best, to {board.baseline}: wins/equal/losses over data sets; equal: "
+        f"a difference of at most {EQUIVALENCE:g}.",
+        "CPU s: of a fit with its tuning, in the mean.",
     ]
+    if wide:
+        lines[3:3] = [
+            f"{ALIKE}: the method cannot be distinguished from the best, or from {board.baseline} "
+            "(Wilcoxon's signed-rank test over data sets, p of 0.05 or more after Holm's "
+            "correction). The best method is chosen on the same rows."
+        ]
     if board.left_out:
         lines.append(
             f"left out, because no split is finished by all methods: {', '.join(board.left_out)}"
@@ -163,21 +181,18 @@ def trust_notes(
 
 
 def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> list[str]:
-    """Report a method's rank, its differences from the best and the baseline, and its failures."""
+    """Report a method's differences from the best and the baseline, its failures, and its rank."""
     row = board.row(method)
     how = "tuned" if board.tuned else "at its defaults"
-    lines = [
-        f"{method}, {how}, {board.classifier}: {rank_text(row, len(board.table))} on "
-        f"{len(board.means)} data sets, score {row['score']:.3f}"
-    ]
+    lines = []
     for title, reference in (("best", board.best), ("baseline", board.baseline)):
         if reference == method:
-            lines.append(f"  it is the {title} itself")
+            lines.append(f"{method} is the {title} itself")
             continue
         p = p_text(float(row[f"{title}_p"]))
         test = f", Wilcoxon's p {p}" if p else ""
         lines.append(
-            f"  to {reference} ({title}): median difference "
+            f"to {reference} ({title}): median difference "
             f"{difference_text(row[f'{title}_difference'], board.metric)}; wins/equal/losses "
             f"{row[f'{title}_wins']:g}/{row[f'{title}_equal']:g}/{row[f'{title}_losses']:g}{test}"
         )
@@ -190,12 +205,16 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
             f"{number(means.at[name, board.baseline], board.metric)})"
             for name in behind.index
         )
-        lines.append(f"  worse than {board.baseline} on {told}")
+        lines.append(f"worse than {board.baseline} on {told}")
     own = rows[(rows["method"] == method) & (rows["tuned"] == board.tuned)]
     failed = own[(own["status"] != OK) & (own["classifier"] == board.classifier)]
     for (dataset, reason), found in failed.groupby(["dataset", "reason"], sort=False):
-        lines.append(f"  fails on {len(found)} splits of {dataset}: {reason}")
-    return lines
+        lines.append(f"fails on {len(found)} splits of {dataset}: {reason}")
+    return [
+        *lines,
+        f"{method}, {how}, {board.classifier}: {rank_text(row, len(board.table))} on "
+        f"{len(board.means)} data sets, score {row['score']:.3f}",
+    ]
 
 
 # -- plan and status -----------------------------------------------------------------------------

@@ -117,6 +117,7 @@ def _facts(method: type, traits: Traits) -> str:
             for name, values in traits.grids.items()
             if name in model.model_fields
         ),
+        "source of the grids": traits.grid_source if traits.grids else "",
     }
     return "\n".join(f"- {name}: {value}" for name, value in facts.items() if value)
 

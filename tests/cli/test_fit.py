@@ -88,7 +88,7 @@ def test_without_skops_nothing_is_fitted(ddr_here, work, spec, monkeypatch):
     monkeypatch.setattr(LDA, "fit", never)
     done = ddr_here("fit", spec("[lda]"), "--save", "m.skops")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "pip install 'ddr[skops]'" in done.stderr
+    assert "[skops]'" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (work / "m.skops").exists()
 

@@ -75,6 +75,18 @@ def test_differences_are_paired_and_corrected(make):
     assert sorted(rows["p_holm"]) == pytest.approx([min(2 * low, 1), max(min(2 * low, 1), high)])
 
 
+def test_every_method_is_tested_against_the_best(make):
+    errors = {"none": noisy(0.2, 1), "pca": noisy(0.1, 2), "lda": noisy(0.1, 3)}
+    found = compare([make("run", errors)])
+    p = found.methods.set_index("method")["p_best"]
+    best = found.methods.set_index("method")["mean"].idxmin()
+    other = "LDA" if best == "PCA" else "PCA"
+    assert p[best] == 1
+    assert p[other] > 0.05 > p["no reduction"]
+    pairs = found.pairs.set_index(["first", "second"])["p_value"]
+    assert p["no reduction"] == pytest.approx(2 * pairs["no reduction", best])
+
+
 @pytest.mark.parametrize(
     ("metric", "correction"), [("error", SMALL_TRAINING), ("balanced_accuracy", NADEAU_BENGIO)]
 )
@@ -427,4 +439,4 @@ def test_failed_splits_are_counted(make):
     found = compare([folder])
     assert list(found.methods["failed"]) == [1, 0]
     assert found.methods["mean"].iloc[0] > 0.25
-    assert " †1 " in in_words(found)
+    assert " †1" in in_words(found)

@@ -14,6 +14,7 @@ from ddr_cli.core.errors import did_you_mean, nearest
         ("spilt", ["split"], "split"),
         ("data", ["dataset"], "dataset"),
         ("Beta", ["beta"], "beta"),
+        ("ccdr_beat", ["ccdr_heat", "ccdr_beta"], "ccdr_beta"),
         ("clasifier", ["classifiers"], "classifiers"),
         ("accuracy", ["balanced_accuracy"], "balanced_accuracy"),
     ],

@@ -53,7 +53,7 @@ def test_a_component_is_found_in_its_file_without_importing_it(tmp_path, monkeyp
         '@registered("mean", "average", "the mean")\ndef average():\n    pass\n\n\n'
         '@registered("spread", "range", "the range")\nclass Range:\n    pass\n'
     )
-    monkeypatch.setattr(registry_module, "_PACKAGE", tmp_path / "ddr_cli")
+    monkeypatch.setattr(registry_module, "PACKAGE", tmp_path / "ddr_cli")
     assert list(components("mean", "ours")) == [
         Entry("average", "ours.kinds:average", "the mean"),
         Entry(

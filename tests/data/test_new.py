@@ -44,6 +44,27 @@ def test_what_has_no_end_is_no_data(new, tmp_path):
         assert "a device or a pipe" in done.output
 
 
+def test_features_in_other_units_are_reported(new, tmp_path):
+    frame = pd.DataFrame(
+        {
+            "mm": [i * i for i in range(20)],
+            "km": [i * i / 1e6 for i in range(20)],
+            "label": list("ab") * 10,
+        }
+    )
+    frame.to_csv(tmp_path / "units.csv", index=False)
+    assert "a factor of 1,000,000" in new("units", "--path", "units.csv", "--label", "label").output
+    frame.assign(km=frame["mm"] * 2).to_csv(tmp_path / "same.csv", index=False)
+    assert "a factor of" not in new("same", "--path", "same.csv", "--label", "label").output
+
+
+def test_one_row_is_no_data_set(new, tmp_path):
+    (tmp_path / "one.csv").write_text("a,b,label\n1,2,x\n")
+    done = new("one", "--path", "one.csv", "--label", "label", "--yes")
+    assert done.exit_code == 2
+    assert "1 row of data" in done.output
+
+
 def test_what_can_be_seen_needs_no_word(new, tmp_path):
     frame = table(
         sample_id=[f"s{i}" for i in range(N)],
@@ -263,7 +284,7 @@ ROWS = [("dose", "site", "state"), *table().itertuples(index=False)]
 def test_the_sheet_with_the_table_is_read_and_named(new, book):
     book(Notes=[("see the second sheet",)], Data=ROWS)
     result = new("book.xlsx")
-    assert "sheet Data, the only one of 2" in result.output
+    assert "sheet Data: of 2 sheets" in result.output
     assert load_dataset("./book.yaml").X.shape == (N, 2)
 
 
@@ -279,7 +300,7 @@ def test_of_two_sheets_with_tables_the_user_chooses(new, book):
 def test_names_are_found_below_merged_headings(new, book):
     book(Data=[("Trial of 2024", None, None), ("measured", None, "meta"), *ROWS])
     result = new("book.xlsx")
-    assert "skipped, above the names: Trial of 2024, measured, meta" in result.output
+    assert "above the column names: Trial of 2024, measured, meta" in result.output
     assert "row 3" in result.output
     data = load_dataset("./book.yaml")
     assert (data.n_samples, data.class_counts) == (N, {"ill": 30, "well": 30})

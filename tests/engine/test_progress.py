@@ -46,6 +46,21 @@ def test_several_runs_tell_their_totals():
     assert told(io.StringIO(), BatchTotals(3, 100, 40))[-1].endswith("; all 3 specs: 50 of 100")
 
 
+def test_runs_in_rounds_tell_the_last_line_and_one_every_ten_seconds(monkeypatch):
+    def lines(n_runs):
+        stream = io.StringIO()
+        display = Display(stream, totals=BatchTotals(n_runs, 2 * n_runs, 0, in_rounds=True))
+        for number in range(n_runs):
+            display.begin(f"run {number}", 2, 0)
+            display.advance(2, 0)
+            display.end()
+        return stream.getvalue().splitlines()
+
+    assert [line.partition(":")[0] for line in lines(30)] == ["run 29"]
+    monkeypatch.setattr("ddr_cli.engine.progress._EVERY_SECONDS", 0)
+    assert len(lines(30)) >= 30
+
+
 @pytest.mark.parametrize("totals", [None, BatchTotals(2, 8, 2)])
 def test_a_bar_can_be_drawn_for_one_run_after_the_other(totals):
     stream = Terminal()

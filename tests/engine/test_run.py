@@ -206,6 +206,13 @@ def test_the_message_says_what_changed(make_spec, run):
         run(make_spec(reducers=["none"], split=seed | {"train": 0.4}))
 
 
+def test_fewer_repeats_than_there_are_rows_of(make_spec, run):
+    split = {"kind": "fraction", "train": 0.5, "repeats": 3}
+    run(make_spec(reducers=["none"], split=split))
+    with pytest.raises(InputError, match=r"more repeats than requested \(3 -> 2\)"):
+        run(make_spec(reducers=["none"], split=split | {"repeats": 2}))
+
+
 def test_new_metrics_are_another_version(make_spec, run):
     run(make_spec(reducers=["none"]))
     more = make_spec(reducers=["none"], metrics=["error", "balanced_accuracy"])

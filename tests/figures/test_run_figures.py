@@ -95,9 +95,9 @@ def test_the_title_says_what_is_drawn_and_its_second_line_what_came_out(summary_
     reducers = [CCDR, {"name": "none"}]
     spec = {"reducers": reducers, "classifiers": CLASSIFIERS[:1], "predefined": False}
     figure = draw(summary_of(sweep={"reducer.beta": BETAS}, error=error, **spec))
-    assert figure.get_suptitle().strip() == "A made-up run: error against β"
+    assert figure.get_suptitle().strip() == "A made-up run (CCDR): error against β"
     # The Monte-Carlo error is 0.096 percentage points: 10.03 % is within it, 20 % is not.
-    assert _finding(figure) == "lowest at β = 0.1 to 1 (10.00 %); no reduction: 15.00 %"
+    assert _finding(figure) == "lowest 10.00 % at β = 0.1 to 1 (no reduction: 15.00 %)"
     (best,) = [line for line in figure.axes[0].lines if line.get_markeredgecolor() == "black"]
     assert (best.get_xdata()[0], best.get_ydata()[0]) == (1.0, pytest.approx(10.0))
 
@@ -131,6 +131,12 @@ def test_quoted_numbers_are_marked_and_named(summary_of):
     assert top < 20
     assert _texts(axes)[:2] == ["paper: 9.2 % (k-NN)", "paper: 83 % (linear) ↑"]
     assert stars[0].get_zorder() < 2
+    # The text of the near one covers no curve.
+    (text,) = [each for each in axes.texts if each.get_text().startswith("paper: 9.2")]
+    box = text.get_window_extent()
+    for line in axes.lines:
+        path = line.get_path().transformed(line.get_transform())
+        assert not path.intersects_bbox(box, filled=False)
     assert "number in the paper" in _legend(figure)
 
 
@@ -150,7 +156,7 @@ def test_methods_without_the_parameter_are_level_lines_with_their_values(summary
     # The axis follows the curves; a level line far from them is named at its edge.
     assert axes.get_ylim()[1] < 15
     assert set(_texts(axes)) == {
-        *("CCDR, k-NN", "CCDR, linear", "no reduction, k-NN: 10.00 %"),
+        *("k-NN", "linear", "no reduction, k-NN: 10.00 %"),
         *("no reduction, linear: 11.00 %", "PCA, k-NN: 24.00 % ↑", "PCA, linear: 24.00 % ↑"),
     }
 
@@ -262,6 +268,20 @@ def test_a_value_with_failed_splits_is_hollow_and_the_legend_counts_them(
     assert "failed on 2 of 4 splits" in _legend(figure)
 
 
+def test_a_cell_with_failed_splits_is_marked(tmp_path, write_results, make_spec):
+    sweep = {"reducer.beta": BETAS, "reducer.n_components": list(range(2, 9))}
+    more = {"classifiers": CLASSIFIERS[:1], "repeats": 2, "predefined": False}
+    folder = write_results(tmp_path, make_spec("run", reducers=[CCDR], sweep=sweep, **more), _error)
+    rows = pd.read_csv(folder / "trials.csv", dtype=str, keep_default_na=False)
+    bad = (rows["reducer.beta"].astype(float) == 1.0) & (rows["reducer.n_components"] == "3")
+    bad &= rows["split"].str.endswith("-0")
+    rows.loc[bad, ["status", "reason", "error"]] = ["failed", "why", "0.4"]
+    rows.to_csv(folder / "trials.csv", index=False)
+    figure = draw(summarize(load_run(folder)))
+    assert sum(text.endswith("†") for text in _texts(figure.axes[0])) == 1
+    assert "†: failed on some splits" in _finding(figure)
+
+
 def test_panels_have_the_colours_of_methods_and_the_markers_of_classifiers(summary_of):
     names = ["pca", "lda", "lfda", "nmmp", "lpp"]
     sweep = {"reducer.n_components": [1, 2, 3]}
@@ -356,7 +376,7 @@ def test_pictures_are_small_and_the_same_every_time(summary_of):
     assert b">error rate (%)</text>" in svg
     assert "<title>A made-up run (CCDR): error against β</title>" in svg.decode()
     described = svg.decode().partition("<desc>")[2].partition("</desc>")[0]
-    assert described.startswith("k-NN: lowest at β = 0.01 to 10 (10.00 %); linear: lowest at")
+    assert described.startswith("k-NN: lowest 10.00 % at β = 0.01 to 10; linear: lowest 11")
     assert "Error rate (%). Predefined split (n = 1): k-NN 9; linear 10." in described
     image = Image.open(io.BytesIO(png))
     assert image.width > 900

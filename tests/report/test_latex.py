@@ -15,7 +15,7 @@ from rich.console import Console
 from ddr_cli.comparison.compare import compare
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.report.comparison_tables import comparison_tables
-from ddr_cli.report.table import Table
+from ddr_cli.report.table import Table, together
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -63,6 +63,19 @@ def test_what_latex_takes_for_its_own_is_escaped():
         r"50 \% AND a\_b \#1 \$x\$ \{y\} \textasciitilde{} \textasciicircum{} "
         r"\textbackslash{}z $|$ $<$ $>$"
     ]
+
+
+def test_the_best_and_those_not_distinguished_from_it_are_bold():
+    tables = [*comparison_tables(compare([summary_of(RESULTS / "landsat_ccdr_table1_tuned")]))]
+    latex = together(tables, [])
+    assert len(set(re.findall(r"\\begingroup(\S*)", latex))) == 1
+    bold = [
+        [row[0] for row in rows_of(table.latex()) if "textbf" in row[1]] for table in tables[:2]
+    ]
+    assert bold == [["no reduction, k-NN"], ["no reduction, k-NN, tuned", "PCA, k-NN, tuned"]]
+    for fact in ("20 re-splits of 4,435 training and 2,000 test samples", "Holm: 3 comparisons"):
+        assert fact in latex
+    assert "**9.71 ± 0.68**" in tables[1].markdown()
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

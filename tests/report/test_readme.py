@@ -73,7 +73,7 @@ def test_the_finding_on_nmmp(readme, verdicts):
     ]
     assert [each["own"] for each in above] == ["holds"] * 6
     clear = sum(each["resplits"] == "holds" for each in above)
-    assert f"On {words[clear]} of them the interval for new data excludes zero" in readme
+    assert f"On {words[clear]} of them, the 95 % interval of the difference excludes" in readme
     gains = []
     for name in ("iris", "balance", "faces", "objects", "usps", "news"):
         means = _means(f"nmmp_{name}").query("`classifier.ties` == 'smallest_label'")["mean"]
@@ -82,11 +82,9 @@ def test_the_finding_on_nmmp(readme, verdicts):
     printed = load_paper("nmmp").artefact("table4").printed
     own = {each.id: verdicts["nmmp"]["numbers"][f"table4.{each.id}"]["own"] for each in printed}
     counted = [own[each.id] for each in printed if each.is_counted("own")]
-    assert (
-        f"so only the other {len(counted)} count: {counted.count('reproduced')} of these "
-        f"{len(counted)} are reproduced, and {list(own.values()).count('reproduced')} of all "
-        f"{len(own)}"
-    ) in readme
+    assert f"prints {len(own)} numbers. We used {len(own) - len(counted)} of them" in readme
+    reproduced = counted.count("reproduced")
+    assert f"Of the other {len(counted)}, {reproduced} are reproduced." in readme
 
 
 def test_the_finding_on_ssde(readme):
@@ -102,7 +100,7 @@ def test_the_finding_on_lfda(readme, verdicts):
     assert len(marks) == 4
     found = [verdicts["lfda"]["numbers"][f"marks.{each.id}"]["own"] for each in marks]
     assert found.count("reproduced") == 2
-    assert "two of the other four are reproduced" in readme
+    assert "Of the other four, two are reproduced." in readme
 
 
 def test_the_finding_on_discriminative_projections(readme, verdicts):
@@ -124,9 +122,15 @@ def test_the_finding_of_the_leaderboard(readme):
     table = pd.read_csv(ROOT / "results" / "report" / "suite_lite" / "leaderboard.csv")
     table = table.query("track == 'inductive' and classifier == 'knn' and tuned")
     best = table.set_index("place").loc[1]
-    assert f"of {len(table)} methods and {best['datasets']} data sets, `{best['method']}`" in readme
     without = table.set_index("method").loc["none", "mean"]
-    assert f"{_percent(best['mean'])}, compared with {_percent(without)} without" in readme
+    # The README takes this sentence as it is.
+    sentence = (
+        f"of {len(table)} methods and {best['datasets']} data sets, `{best['method']}` ranks "
+        f"first (95 % interval of the rank: {best['rank_low']:g} to {best['rank_high']:g}): "
+        f"tuned, and followed by a 3-NN classifier, it has a mean error of "
+        f"{_percent(best['mean'])}, compared with {_percent(without)} without reduction."
+    )
+    assert sentence in readme
 
 
 def test_the_limits_of_a_cluster_are_those_of_the_table():

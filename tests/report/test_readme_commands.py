@@ -42,13 +42,16 @@ SMALLER = {
 }
 # By a part of a command or snippet: why it is not run.
 NOT_RUN = {
-    "make ": "sets up an environment; continuous integration runs it",
     "pip install": "an environment's; continuous integration installs all of it",
+    "pip uninstall": "an environment's",
     "source .venv": "changes the reader's shell",
     "ddr data fetch": "downloads",
     "ddr run landsat": "needs a data set that is downloaded",
     "ddr run configs/fair_landsat": "needs a data set that is downloaded",
     "ddr describe landsat --dimension": "needs a data set that is downloaded",
+    "suite submit ./mine.py": "stands for a class of the reader's; tests/suite/test_submission.py",
+    "suite verify": "needs a submission; tests/suite/test_submission.py verifies one",
+    "suite fetch lite": "downloads; tests/suite/test_published.py fetches an archive",
     "suite run lite": "takes hours; tests/cli/test_suite.py runs one",
     "suite table lite": "rests on data sets that are downloaded",
     "suite page lite": "rests on data sets that are downloaded; tests/cli/test_suite.py makes one",

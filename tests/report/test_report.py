@@ -166,7 +166,7 @@ def test_a_figure_is_drawn_again_if_it_or_a_row_has_changed(
 def test_other_code_draws_every_figure_again(written, tmp_path, monkeypatch):
     results = tmp_path / "results"
     shutil.copytree(written[0], results)
-    monkeypatch.setattr("ddr_cli.report.run_files._code", lambda: b"another version")
+    monkeypatch.setattr("ddr_cli.report.run_files.code_digest", lambda: "another version")
     assert write_report(results).unchanged == ()
 
 

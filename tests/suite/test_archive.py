@@ -30,7 +30,7 @@ def test_an_archive_holds_all_and_describes_it(tiny_suite, tmp_path):
         if name != "SHA256SUMS"
     }
     trials = (folder / "iris" / "trials.csv").read_bytes()
-    assert (held["iris/trials.csv"], trials.count(b"\n") > 1) == (trials, True)
+    assert (held["suite_tiny/iris/trials.csv"], trials.count(b"\n") > 1) == (trials, True)
     assert held["suite.yaml"] == suite.path.read_bytes()
     cited = yaml.safe_load(held["CITATION.cff"])
     assert (cited["cff-version"], cited["type"], cited["version"]) == ("1.2.0", "dataset", "1")

@@ -142,7 +142,7 @@ def test_python_has_the_leaderboard_and_a_method_joins(tmp_path):
     assert set(joined.table["method"]) == {"none", "lda", "mmc"}
     with pytest.raises(InputError, match=r"^mmc .*the same call"):
         _ = Joined(
-            load_suite(path), "mmc", "inductive", [], None, None, pd.DataFrame(), [], {}
+            load_suite(path), "mmc", "inductive", [], None, None, pd.DataFrame(), [], [], {}
         ).rows
     made = json.loads((tmp_path / "suite_tiny_mmc" / "suite.json").read_text())
     assert made["suite"]["version"] == 1

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.extras import how_to_install
 from ddr_cli.core.registry import registered
 from ddr_cli.data.files import DAMAGE, UNPACKED_LIMIT, check_zip, read_bytes
 from ddr_cli.data.formats import Features, RawData, concatenate_rows
@@ -210,7 +211,7 @@ def _load_hdf5(path: Path) -> dict[str, Any]:
     except ModuleNotFoundError:
         raise InputError(
             f"{path}: this is a MATLAB 7.3 file, which needs the package h5py: "
-            f"pip install 'ddr[mat73]', or save it in MATLAB with save(..., '-v7')."
+            f"{how_to_install('mat73')}, or save it in MATLAB with save(..., '-v7')."
         ) from None
     try:
         with h5py.File(path, "r") as file:
@@ -291,7 +292,7 @@ def load_rdata(path: Path) -> dict[str, Any]:
     except ModuleNotFoundError:
         raise InputError(
             f"{path}: this is an R data file, which needs the package rdata: "
-            "pip install 'ddr[rdata]'."
+            f"{how_to_install('rdata')}."
         ) from None
     content = read_bytes(path)
     # A column of a data frame can be a matrix, which pandas does not have.

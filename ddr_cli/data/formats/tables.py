@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.extras import how_to_install
 from ddr_cli.core.registry import registered
 from ddr_cli.data.files import UNPACKED_LIMIT, check_zip, decoded_text, pattern_labeller
 from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
@@ -280,7 +281,8 @@ def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cel
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
     except Exception as error:  # libraries raise anything on a damaged file
-        raise InputError(f"{path}: not a {kind} file that can be read ({error}).") from None
+        why = f" ({error})" if str(error) else ""
+        raise InputError(f"{path}: not a {kind} file that can be read{why}.") from None
     titles = tuple(map(str, frame.columns)) if kind not in _EXCEL else ()
     if not frame.shape[1]:
         return Cells(path, pd.DataFrame(), titles)
@@ -359,6 +361,6 @@ def _load_library(package: str, path: Path) -> None:
         import_module(package)
     except ModuleNotFoundError:
         raise InputError(
-            f"{path}: a {path.suffix} file needs the package {package}: pip install "
-            f"'ddr[{_EXTRAS[package]}]', or save it as CSV."
+            f"{path}: a {path.suffix} file needs the package {package}: "
+            f"{how_to_install(_EXTRAS[package])}, or save it as CSV."
         ) from None

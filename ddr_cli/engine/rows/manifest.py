@@ -10,7 +10,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -261,3 +261,9 @@ def packages_of(spec: Spec) -> dict[str, str]:
     settings = ((p, params) for p in spec.reducers for params, _ in combinations(p, spec.sweep))
     libraries = {piece.traits(params).library for piece, params in settings} - {None}
     return packages | {name: metadata.version(name) for name in libraries}
+
+
+def days_of(manifests: Iterable[Manifest]) -> str:
+    """Return the first and the last day of these runs, such as ``2026-11-22 to 2026-11-24``."""
+    days = sorted({each.sessions[-1].started[:10] for each in manifests if each.sessions})
+    return " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))

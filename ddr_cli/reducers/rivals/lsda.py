@@ -127,7 +127,7 @@ class LSDA(LinearDiscriminant):
             grids={
                 "n_components": tuple(range(1, 21)),
                 "n_neighbors": (3, 5, 7, 10, 15),
-                "alpha": (0.1, 0.3, 0.5, 0.7, 0.9),
+                "alpha": (0.02, 0.1, 0.3, 0.5, 0.7, 0.9),
             },
             preprocess=("pca {n_components: 0.98}",),
             max_components=rank_of_centred,

@@ -61,7 +61,7 @@ class OpenTSNE(Embedding):
     Do not interpret distances between clusters or their sizes. Labels are not used.
 
     This is openTSNE's method on one thread, with a seed and a start from the principal components.
-    It is an optional extra: ``pip install 'ddr[opentsne]'``.
+    It is an optional extra: ``pip install 'ddrbench[opentsne]'``.
 
     References
     ----------

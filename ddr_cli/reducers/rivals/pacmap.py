@@ -70,8 +70,8 @@ class PaCMAP(Embedding):
     Do not interpret distances quantitatively. Labels are not used.
 
     This is pacmap's method on one thread, with a seed and a start from the principal components. It
-    is an optional extra: ``pip install 'ddr[pacmap]'``. Its `transform` treats training samples as
-    new samples, so it does not return `embedding_` for them.
+    is an optional extra: ``pip install 'ddrbench[pacmap]'``. Its `transform` treats training
+    samples as new samples, so it does not return `embedding_` for them.
 
     References
     ----------

@@ -78,7 +78,7 @@ class SupConNet(Network):
     sees the samples as they are, and its last layer is the embedding.
 
     PyTorch trains it on one CPU thread, in single precision, with a seed. It is an optional extra:
-    ``pip install 'ddr[torch]'``; `transform` only needs NumPy.
+    ``pip install 'ddrbench[torch]'``; `transform` only needs NumPy.
 
     References
     ----------

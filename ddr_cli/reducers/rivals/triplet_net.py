@@ -67,7 +67,7 @@ class TripletNet(Network):
     must agree.
 
     PyTorch trains it on one CPU thread, in single precision, with a seed. It is an optional extra:
-    ``pip install 'ddr[torch]'``; `transform` only needs NumPy.
+    ``pip install 'ddrbench[torch]'``; `transform` only needs NumPy.
 
     References
     ----------

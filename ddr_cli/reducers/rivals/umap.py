@@ -127,8 +127,8 @@ class UMAP(_UMAP):
     embedding depends on `random_state`.
 
     This is umap-learn's method on one thread and with a seed, so repeated fits are identical. It is
-    an optional extra: ``pip install 'ddr[umap]'``. `transform` embeds new samples together, by a
-    seeded descent.
+    an optional extra: ``pip install 'ddrbench[umap]'``. `transform` embeds new samples together, by
+    a seeded descent.
 
     References
     ----------
@@ -187,8 +187,8 @@ class SupervisedUMAP(_UMAP):
     Do not judge it by its training samples, which their labels separate: use new samples.
 
     This is umap-learn's method on one thread and with a seed, so repeated fits are identical. It is
-    an optional extra: ``pip install 'ddr[umap]'``. The embedding of the training samples uses their
-    labels and that of new samples does not, so classes are further apart in the training set.
+    an optional extra: ``pip install 'ddrbench[umap]'``. The embedding of the training samples uses
+    their labels and that of new samples does not, so classes are further apart in the training set.
 
     References
     ----------

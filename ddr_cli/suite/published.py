@@ -1,0 +1,129 @@
+"""The published rows of a suite: an archive that a release has, and its copy in the cache."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import is_zipfile
+
+from ddr_cli import __version__
+from ddr_cli.core.atomic import clear_messages
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.extras import distribution
+from ddr_cli.data.store.sources import Sources
+from ddr_cli.suite.names import CARD, FOLDER, MANIFEST
+
+SUMS = "SHA256SUMS"
+NO_ROWS = (
+    "The suite has no rows yet: 'ddr suite fetch' downloads those of a shipped suite, and 'ddr "
+    "suite run' makes them."
+)
+
+
+def archive_name(name: str, version: int) -> str:
+    """Return the name of a suite's archive, without its ending."""
+    return f"{FOLDER}{name}_v{version}"
+
+
+def results_of(name: str, out: Path) -> Path:
+    """Return the folder that contains a suite's: `out` or, if that has none, the fetched one."""
+    fetched = Sources.from_environment().cache_dir / "suites" / name
+    return out if (out / f"{FOLDER}{name}").is_dir() or not fetched.is_dir() else fetched
+
+
+def submissions_of(name: str, results: Path) -> list[Path]:
+    """Return the folders of the methods that were submitted to a suite."""
+    return sorted(card.parent for card in results.glob(f"{FOLDER}{name}_*/{CARD}"))
+
+
+def begin_with_fetched(name: str, out: Path) -> None:
+    """Copy a suite's fetched rows to `out` if that has none, for a run to continue them."""
+    if (results := results_of(name, out)) != out:
+        shutil.copytree(results / f"{FOLDER}{name}", out / f"{FOLDER}{name}")
+
+
+def address_of(name: str, version: int) -> str:
+    """Return the address of a suite's archive at the release of this version of ddr."""
+    found = distribution()
+    urls = (found.metadata.get_all("Project-URL") or []) if found else []
+    home = next((url.partition(", ")[2] for url in urls if url.startswith("Repository, ")), None)
+    if home is None:
+        raise InputError("This copy of ddr does not state where its releases are; use --from.")
+    return f"{home}/releases/download/v{__version__}/{archive_name(name, version)}.zip"
+
+
+def fetch(suite: Path, source: str | None = None) -> tuple[Path, int]:
+    """Download and verify the rows of a suite's file; return their folder and the number of files.
+
+    `source` is the address or the path of an archive, instead of the release's. Raises InputError
+    if it can't be had, is damaged, or is of another version of the suite.
+    """
+    stated = re.search(r"^version: *(\d+)", suite.read_text(encoding="utf-8"), re.MULTILINE)
+    name, version = suite.stem, int(stated[1]) if stated else 0
+    sources = Sources.from_environment()
+    place = sources.cache_dir / "suites" / name
+    with clear_messages(place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=place.parent, prefix=".") as aside:
+            source = source or address_of(name, version)
+            archive = _downloaded(source, Path(aside), sources) if "://" in source else Path(source)
+            files = _verified(archive, name, version)
+            for inner, content in files.items():
+                path = Path(aside) / "new" / inner
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            if place.exists():
+                place.rename(Path(aside) / "old")
+            (Path(aside) / "new").rename(place)
+    return place, len(files)
+
+
+def _downloaded(url: str, folder: Path, sources: Sources) -> Path:
+    from ddr_cli.data.card import CardFile, Url
+    from ddr_cli.data.store.download import DownloadFailedError, download
+
+    path = folder / "archive.zip"
+    try:
+        if sources.offline:
+            raise DownloadFailedError(f"{url}: downloads are off (DDR_OFFLINE)")
+        download(CardFile(path=path.name, urls=(Url(url=url),)), path, sources)
+    except DownloadFailedError as error:
+        raise InputError(
+            f"{error}. Repeat the command with a connection, or name the archive by --from "
+            "FILE_OR_URL."
+        ) from None
+    return path
+
+
+def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
+    """Return the files of an archive by their paths in it, below its one folder."""
+    from ddr_cli.data.files import read_members
+
+    if not archive.is_file():
+        raise InputError(f"There is no archive {archive}.")
+    if not is_zipfile(archive):
+        raise InputError(f"{archive.name} is no archive, or it is cut short. Get it again.")
+    files = {inner.partition("/")[2]: content for inner, content in read_members(archive)}
+    sums = dict(line.split("  ")[::-1] for line in files.pop(SUMS, b"").decode().splitlines())
+    wrong = [
+        inner
+        for inner in sorted(sums.keys() | files.keys())
+        if inner not in files or sha256(files[inner]).hexdigest() != sums.get(inner)
+    ]
+    record = f"{FOLDER}{name}/{MANIFEST}"
+    if wrong or not sums:
+        what = f"{wrong[0]} is not as in its checksums" if wrong else "it has no checksums"
+        raise InputError(f"{archive.name} is damaged, or no archive of rows: {what}. Get it again.")
+    found = json.loads(files[record])["suite"]["version"] if record in files else None
+    if found != version:
+        has = f"has no rows of the suite {name}" if found is None else f"is of its version {found}"
+        raise InputError(
+            f"{archive.name} {has}; this ddr has version {version} of the suite {name}: use the "
+            "archive of that version, or the ddr that the archive belongs to."
+        )
+    return files

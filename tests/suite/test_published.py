@@ -1,0 +1,107 @@
+"""The published rows of a suite: fetched, verified, and used where there are no others."""
+
+import json
+import shutil
+import zipfile
+
+import pytest
+from typer.testing import CliRunner
+
+from ddr_cli.cli.app import app
+from ddr_cli.core.errors import InputError
+from ddr_cli.suite import shown
+from ddr_cli.suite.published import address_of, fetch
+
+
+def ddr(*words):
+    return CliRunner().invoke(app, [*map(str, words)], prog_name="ddr", catch_exceptions=False)
+
+
+@pytest.fixture
+def published(tiny_suite, tmp_path, monkeypatch):
+    """Return the archive of a suite that is shipped, in a folder without its rows."""
+    monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
+    shipped = shown.shipped_yaml
+    tiny = {"tiny": tiny_suite.suite.path}
+    both = lambda folder: tiny if folder == "suites" else shipped(folder)  # noqa: E731
+    monkeypatch.setattr("ddr_cli.suite.shown.shipped_yaml", both)
+    monkeypatch.setattr("ddr_cli.spec.load.shipped_yaml", both)
+    archive = tmp_path / "tiny.zip"
+    assert ddr("suite", "export", "tiny", archive, "--out", tmp_path).exit_code == 0
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    return archive
+
+
+def changed(archive, name, old, new):
+    """Write an archive in which a file is changed."""
+    with zipfile.ZipFile(archive) as before:
+        files = {each: before.read(each) for each in before.namelist()}
+    with zipfile.ZipFile(archive, "w") as after:
+        for each, content in files.items():
+            assert old in content or not each.endswith(name)
+            after.writestr(each, content.replace(old, new) if each.endswith(name) else content)
+
+
+def test_every_command_uses_fetched_rows_where_there_are_no_others(published, tmp_path):
+    nothing = ddr("suite", "table", "tiny")
+    assert (nothing.exit_code, "'ddr suite fetch'" in nothing.output) == (2, True)
+    assert ddr("suite", "fetch", "tiny", "--from", published).exit_code == 0
+    assert "1 data sets" in ddr("suite", "table", "tiny").output
+    assert "2 of 2 trials" in ddr("suite", "status", "tiny").output
+    added = ddr("suite", "add", "pca", "tiny", "--quiet")
+    assert "rank " in added.output
+    assert [path.name for path in (tmp_path / "elsewhere" / "results").iterdir()] == [
+        "suite_tiny_pca"
+    ]
+    # A run continues them, and has its own copy.
+    assert "2 of 2 trials" in ddr("suite", "run", "tiny").output
+    assert (tmp_path / "elsewhere/results/suite_tiny/iris/trials.csv").is_file()
+
+
+def test_a_table_is_computed_again_only_if_a_row_has_changed(published, tmp_path, monkeypatch):
+    fetch(tmp_path / "tiny.yaml", str(published))
+    # The cache is that of another machine: the archive has the table.
+    shutil.rmtree(tmp_path / "cache" / "tables")
+    made, computed = shown._made, []
+    monkeypatch.setattr(shown, "_made", lambda *a, **b: computed.append(a) or made(*a, **b))
+    first = json.loads(ddr("suite", "table", "tiny", "--json").stdout)
+    assert not computed
+    rows = tmp_path / "cache/suites/tiny/suite_tiny/iris/trials.csv"
+    rows.write_text(rows.read_text().replace("ok", "failed", 1))
+    second = json.loads(ddr("suite", "table", "tiny", "--json").stdout)
+    assert (len(computed), first == second) == (1, False)
+    assert json.loads(ddr("suite", "table", "tiny", "--json").stdout) == second
+    assert len(computed) == 1
+
+
+def test_an_archive_that_is_damaged_or_of_another_version_is_refused(published, tmp_path):
+    suite = tmp_path / "tiny.yaml"
+    suite.write_text(suite.read_text().replace("version: 1", "version: 2"))
+    with pytest.raises(InputError, match="is of its version 1; this ddr has version 2"):
+        fetch(suite, str(published))
+    changed(published, "iris/trials.csv", b"0.", b"1.")
+    with pytest.raises(InputError, match=r"iris/trials.csv is not as in its checksums"):
+        fetch(suite, str(published))
+    published.write_bytes(published.read_bytes()[:-50])
+    with pytest.raises(InputError, match="cut short"):
+        fetch(suite, str(published))
+    assert list((tmp_path / "cache" / "suites").iterdir()) == []
+
+
+@pytest.mark.usefixtures("published")
+def test_without_a_connection_the_command_says_what_to_do(monkeypatch):
+    monkeypatch.setenv("DDR_OFFLINE", "1")
+    done = ddr("suite", "fetch", "tiny", "--from", "https://localhost/tiny.zip")
+    assert (done.exit_code, "--from FILE_OR_URL" in done.output) == (2, True)
+    assert len(done.output.splitlines()) == 1
+
+
+def test_the_address_is_that_of_the_release_in_the_metadata(monkeypatch):
+    class Installed:
+        class metadata:  # noqa: N801
+            get_all = staticmethod(lambda _: ["Repository, https://example.org/ddr"])
+
+    monkeypatch.setattr("ddr_cli.suite.published.distribution", Installed)
+    start, _, version = address_of("lite", 2).partition("/releases/download/v")
+    assert (start, version.endswith("/suite_lite_v2.zip")) == ("https://example.org/ddr", True)

@@ -1,0 +1,156 @@
+"""Methods submitted to a suite: their folders, rerunning them, and their places in the table."""
+
+import json
+from importlib.metadata import version
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from ddr_cli.cli.app import app
+from ddr_cli.core.own_code import trusting
+
+MINE = '''
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+class Means(TransformerMixin, BaseEstimator):
+    """Distances from the means.
+
+    References
+    ----------
+    .. [1] A. Author, "On means", Journal 3, 2024, 1-9.
+    """
+
+    def fit(self, X, y):
+        self.means_ = np.array([X[y == name].mean(axis=0) for name in np.unique(y)])
+        return self
+
+    def transform(self, X):
+        return X @ self.means_.T
+'''
+
+
+def ddr(*words):
+    with trusting(False):  # --trust must not outlive the command
+        return CliRunner().invoke(app, [*map(str, words)], prog_name="ddr", catch_exceptions=False)
+
+
+@pytest.fixture
+def submitted(tiny_suite, tmp_path, monkeypatch):
+    """Return the folder of a method that was submitted to the suite tiny."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "mine.py").write_text(MINE)
+    words = ("suite", "submit", "./mine.py:Means", "tiny.yaml", "--out", ".", "--trust", "-q")
+    refused = ddr(*words, "--authors", "A. Author")
+    # What the docstring states is known, and nothing has been run.
+    assert (refused.exit_code, refused.output.count("--")) == (2, 1)
+    assert "--licence ..." in refused.output
+    folder = tiny_suite.folder.parent / "suite_tiny_Means"
+    assert not folder.exists()
+    assert ddr(*words, "--authors", "A. Author", "--licence", "MIT").exit_code == 0
+    return folder
+
+
+def verify(folder):
+    return ddr("suite", "verify", folder, "--trust", "-q")
+
+
+def table():
+    return ddr("suite", "table", "tiny.yaml", "--out", ".").output
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_submission_is_verified_until_it_is_changed(submitted):
+    card = yaml.safe_load((submitted / "card.yaml").read_text())
+    assert (card["method"], card["year"], card["licence"]) == ("./mine.py:Means", 2024, "MIT")
+    assert (card["paper"], card["track"]) == (
+        'A. Author, "On means", Journal 3, 2024, 1-9.',
+        "inductive",
+    )
+    names = {"card.yaml", "mine.py", "audit.csv", "suite.json", "iris"}
+    assert {path.name for path in submitted.iterdir()} == names
+    assert "Means (A. Author, 2024): not verified; not confirmed" in table()
+    done = verify(submitted)
+    assert (done.exit_code, "all values of 1 rows are equal" in done.output) == (0, True)
+    assert "verified on" in (told := table())
+    assert " Means " in told.partition("\nscore: ")[0]
+    # Who confirms it changes no value.
+    edit(submitted / "card.yaml", "confirmed: null", "confirmed: {name: A. Author, date: today}")
+    assert "confirmed by its authors (A. Author, today)" in (told := table())
+    assert "verified on" in told
+    edit(submitted / "iris" / "trials.csv", ",ok,", ",failed,")
+    assert "not verified" in table()
+
+
+def test_a_value_that_differs_is_shown_and_so_is_a_library_of_another_version(submitted):
+    edit(submitted / "iris" / "trials.csv", ",ok,", ",failed,")
+    edit(submitted / "iris" / "manifest.json", f'"numpy": "{version("numpy")}"', '"numpy": "1.0"')
+    done = verify(submitted)
+    assert done.exit_code == 1
+    assert "status" in done.output
+    assert "numpy 1.0 made the rows" in done.output
+    assert not (submitted / "verified.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("mine.py", "X @", "2 * X @", "another version of the method's file"),
+        ("audit.csv", "True,True", "True,False", "audit gives another answer"),
+        ("iris/trials.csv", "\n", "\n#", "no split has all rows"),
+    ],
+)
+def test_another_method_or_audit_or_fewer_rows_are_not_verified(submitted, name, old, new, message):
+    path = submitted / name
+    text = path.read_text()
+    head, _, rest = text.partition(old)
+    path.write_text(head + "\n" if new == "\n#" else head + new + rest)
+    done = verify(submitted)
+    assert (done.exit_code, message in done.output) == (1, True), done.output
+
+
+def test_a_card_of_another_track_or_version_is_refused_and_a_file_elsewhere_not_read(submitted):
+    edit(submitted / "card.yaml", "./mine.py", "../../mine.py")
+    edit(submitted / "card.yaml", "track: inductive", "track: nowhere")
+    done = verify(submitted)
+    assert (done.exit_code, "its track nowhere" in done.output) == (2, True)
+    edit(submitted / "card.yaml", "track: nowhere", "track: inductive")
+    # It is the file next to the card.
+    assert verify(submitted).exit_code == 0
+
+
+def test_an_ensemble_is_ranked_apart_and_a_record_is_in_the_archive(submitted):
+    edit(submitted / "card.yaml", "kind: method", "kind: ensemble")
+    leaderboard, _, choices = table().partition("What a user could do instead")
+    assert (" Means " in leaderboard, " Means " in choices) == (False, True)
+    edit(submitted / "card.yaml", "kind: ensemble", "kind: method")
+    assert verify(submitted).exit_code == 0
+    assert ddr("suite", "export", "tiny.yaml", "tiny.zip", "--out", ".").exit_code == 0
+    assert ddr("suite", "fetch", "tiny.yaml", "--from", "tiny.zip").exit_code == 0
+    fetched = ddr("suite", "table", "tiny.yaml", "--out", "nowhere", "--json").stdout
+    (row,) = (row for row in json.loads(fetched) if row["method"] == "Means")
+    assert (row["verified"]["splits"], row["card"]["authors"]) == (1, "A. Author")
+
+
+def test_a_method_that_lacks_rows_does_not_remove_those_of_others(submitted):
+    path = submitted / "iris" / "trials.csv"
+    path.write_text(path.read_text().partition("\n")[0] + "\n")
+    assert "Means" not in (told := table())
+    assert "lda" in told
+
+
+def test_the_card_of_a_package_is_that_of_its_metadata(tiny_suite, tmp_path, monkeypatch):
+    monkeypatch.chdir(tiny_suite.folder.parent)
+    words = ("suite", "submit", "sklearn.decomposition:PCA", "tiny.yaml", "--out", ".", "-q")
+    done = ddr(*words, "--authors", "Many", "--year", "2011", "--paper", "scikit-learn")
+    assert done.exit_code == 0, done.output
+    card = yaml.safe_load((tmp_path / "suite_tiny_PCA" / "card.yaml").read_text())
+    assert card["requires"] == [f"scikit-learn=={version('scikit-learn')}"]
+    assert card["licence"] == "BSD-3-Clause"
