@@ -11,6 +11,7 @@ import numpy as np
 from ddr_cli.comparison.across_datasets import gains, wins_and_losses
 from ddr_cli.comparison.names import lower_is_better, method_name, metric_axis, number
 from ddr_cli.data.cards import load_card
+from ddr_cli.engine.plan.growth import growths
 from ddr_cli.reducers.registry import reference
 from ddr_cli.report.page import slug
 from ddr_cli.suite.audits import audit_lines
@@ -179,6 +180,8 @@ def method_facts(bench: Benchmark, name: str) -> dict[str, Any]:
         "labels": name in bench.users,
         "audit": audit_lines([each for each in bench.audits if each.method == name]),
         "version": traits.version if traits else None,
+        "cost": growths().get(item.name) if item else None,
+        "grids": traits.grid_source if traits and traits.grids else "",
         "failures": failed[failed["method"] == name],
         "permuted": bench.permuted.xs(name, level="method").reset_index().to_dict("records")
         if name in bench.permuted.index.get_level_values(0)

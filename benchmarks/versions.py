@@ -1,0 +1,73 @@
+"""Compare version 1 of lite, a frozen table, with the present rows, into docs/lite_versions.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tables import markdown
+
+from ddr_cli.suite.benchmark import benchmark_of
+from ddr_cli.suite.definition import load_suite
+from ddr_cli.suite.findings import findings
+from ddr_cli.suite.leaderboard import leaderboard
+from ddr_cli.suite.remaining import folder_of, parts_of
+
+PAGE = Path("docs/lite_versions.md")
+OLD_ROWS, OLD_FINDINGS = Path("results/lite_1.parquet"), Path("results/lite_1_findings.csv")
+RENAMED = {"kernel_approximation_lda": "kernel_lda"}
+HOLDS = {True: "holds", False: "the opposite holds", None: "not supported"}
+
+
+def old_board() -> Any:
+    """Return version 1's leaderboard: tuned, with 3-NN."""
+    rows = pd.read_parquet(OLD_ROWS)
+    return leaderboard(rows.replace({"method": RENAMED}), classifier="knn")
+
+
+def ranking(board: Any) -> pd.DataFrame:
+    """Return the scores and ranks of methods, with intervals, as text."""
+    table = board.table.set_index("method")
+    return pd.DataFrame(
+        {
+            "score": [f"{r.score:.3f} ({r.low:.2f} to {r.high:.2f})" for r in table.itertuples()],
+            "rank": [f"{r.place} ({r.rank_low:.0f} to {r.rank_high:.0f})" for r in table.itertuples()],
+        },
+        table.index,
+    )
+
+
+def tables() -> dict[str, str]:
+    """Return the tables of the page, by their mark in it."""
+    suite = load_suite("lite")
+    bench = benchmark_of(suite, parts_of(suite, folder_of(suite, Path("results"))))
+    board = bench.board(tuned=True)
+    assert board is not None
+    both = ranking(board).join(ranking(old_board()), how="left", rsuffix=" 1").fillna("")
+    both.columns = ["score, version 2", "rank, version 2", "score, version 1", "rank, version 1"]
+    old = pd.read_csv(OLD_FINDINGS).set_index("name")["holds"].astype(str)
+    told = [
+        (one.sentence, {"True": HOLDS[True], "False": HOLDS[False]}.get(old[one.name], HOLDS[None]),
+         HOLDS[one.told(bench).holds])
+        for one in findings()
+        if one.name in old
+    ]  # fmt: skip
+    columns = ["finding", "version 1", "version 2"]
+    return {
+        "methods": markdown(both.reset_index()),
+        "findings": markdown(pd.DataFrame(told, columns=columns)),
+    }
+
+
+def with_tables(page: str) -> str:
+    """Return the page with its tables anew."""
+    for name, table in tables().items():
+        before, _, rest = page.partition(f"<!-- {name} -->")
+        _, end, after = rest.partition(f"<!-- end of {name} -->")
+        page = f"{before}<!-- {name} -->\n\n{table}\n\n{end}{after}"
+    return page
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
