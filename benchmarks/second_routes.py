@@ -33,7 +33,7 @@ from ddr_cli.suite.remaining import folder_of, parts_of
 
 PAGE = Path("docs/second_route.md")
 NAME = "second_routes"
-SPLITS = 2
+SPLITS = 1
 DATASETS = (
     *("balance", "glass", "ionosphere", "sonar", "thyroid", "vehicle", "wine"),
     *("landsat", "pendigits", "olive_oil"),
@@ -157,8 +157,8 @@ def with_table(page: str, rows: pd.DataFrame) -> str:
 
 def measure(given: Any) -> None:
     """Compute the rows and write them."""
-    suite = load_suite("lite")
-    parts = parts_of(suite, folder_of(suite, Path("results")), tracks=[INDUCTIVE])
+    suite = load_suite("suites/next/lite.yaml")
+    parts = parts_of(suite, folder_of(suite, Path("results/next")), tracks=[INDUCTIVE])
     rows: list[dict[str, Any]] = []
     for part in parts:
         if part.dataset in (DATASETS[:1] if given.quick else DATASETS):

@@ -40,8 +40,8 @@ def ranking(board: Any) -> pd.DataFrame:
 
 def tables() -> dict[str, str]:
     """Return the tables of the page, by their mark in it."""
-    suite = load_suite("lite")
-    bench = benchmark_of(suite, parts_of(suite, folder_of(suite, Path("results"))))
+    suite = load_suite("suites/next/lite.yaml")
+    bench = benchmark_of(suite, parts_of(suite, folder_of(suite, Path("results/next"))))
     board = bench.board(tuned=True)
     assert board is not None
     both = ranking(board).join(ranking(old_board()), how="left", rsuffix=" 1").fillna("")

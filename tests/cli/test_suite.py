@@ -3,6 +3,7 @@
 import json
 import re
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +12,7 @@ from ddr_cli.core.extras import nothing_fitted
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.remaining import SuitePart
 
+NEXT = str(Path(__file__).resolve().parents[2] / "suites" / "next" / "lite.yaml")
 SUITE = """
 title: A small suite
 version: 1
@@ -279,18 +281,18 @@ def test_the_lite_suite_can_be_planned_without_its_extras(ddr_here, monkeypatch)
         raise PackageNotFoundError(distribution)
 
     monkeypatch.setattr("ddr_cli.core.extras.version", none_is_there)
-    refused = ddr_here("suite", "run", "lite2")
+    refused = ddr_here("suite", "run", NEXT)
     assert refused.returncode == 2
     assert "methods.umap: umap needs umap-learn" in refused.stderr
     # What fits nothing needs no library.
     words = ("--hours", "1", "--only", "iris", "--track", "inductive", "--out", "nowhere")
-    planned = ddr_here("suite", "status", "lite2", *words)
+    planned = ddr_here("suite", "status", NEXT, *words)
     assert planned.returncode == 0
     with nothing_fitted():
-        lite = load_suite("lite2")
+        lite = load_suite(NEXT)
         specs = list(lite.specs())
     assert f"{len(lite.methods)} of {len(lite.methods)} times are unknown" in planned.stdout
-    words = ("lite2", "--only", "iris", "--out", "nowhere")
+    words = (NEXT, "--only", "iris", "--out", "nowhere")
     assert "has no rows yet" in ddr_here("suite", "table", *words).stderr
     added = ddr_here("suite", "add", "sklearn.decomposition:FastICA", *words, "--trust")
     assert "run the suite first" in added.stderr.replace("\n", " ")
