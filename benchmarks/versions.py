@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from tables import markdown
 
+from ddr_cli.core.extras import nothing_fitted
 from ddr_cli.suite.benchmark import benchmark_of
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.findings import findings
@@ -32,7 +33,9 @@ def ranking(board: Any) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "score": [f"{r.score:.3f} ({r.low:.2f} to {r.high:.2f})" for r in table.itertuples()],
-            "rank": [f"{r.place} ({r.rank_low:.0f} to {r.rank_high:.0f})" for r in table.itertuples()],
+            "rank": [
+                f"{r.place} ({r.rank_low:.0f} to {r.rank_high:.0f})" for r in table.itertuples()
+            ],
         },
         table.index,
     )
@@ -40,19 +43,24 @@ def ranking(board: Any) -> pd.DataFrame:
 
 def tables() -> dict[str, str]:
     """Return the tables of the page, by their mark in it."""
-    suite = load_suite("suites/next/lite.yaml")
-    bench = benchmark_of(suite, parts_of(suite, folder_of(suite, Path("results/next"))))
+    with nothing_fitted():
+        suite = load_suite("suites/next/lite.yaml")
+        bench = benchmark_of(suite, parts_of(suite, folder_of(suite, Path("results/next"))))
     board = bench.board(tuned=True)
     assert board is not None
-    both = ranking(board).join(ranking(old_board()), how="left", rsuffix=" 1").fillna("")
+    both = ranking(board).merge(
+        ranking(old_board()), how="left", left_index=True, right_index=True, suffixes=("", " 1")
+    )
+    both = both.fillna("")
     both.columns = ["score, version 2", "rank, version 2", "score, version 1", "rank, version 1"]
     old = pd.read_csv(OLD_FINDINGS).set_index("name")["holds"].astype(str)
-    told = [
-        (one.sentence, {"True": HOLDS[True], "False": HOLDS[False]}.get(old[one.name], HOLDS[None]),
-         HOLDS[one.told(bench).holds])
-        for one in findings()
-        if one.name in old
-    ]  # fmt: skip
+    told = []
+    for one in findings():
+        if one.name in old:
+            before = {"True": True, "False": False}.get(old[one.name])
+            now = one.told(bench)
+            text = "no rows yet" if "no rows" in now.evidence else HOLDS[now.holds]
+            told.append((one.sentence, HOLDS[before], text))
     columns = ["finding", "version 1", "version 2"]
     return {
         "methods": markdown(both.reset_index()),
