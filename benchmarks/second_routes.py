@@ -23,7 +23,7 @@ from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from sklearn.preprocessing import StandardScaler
-from tables import folder, markdown, options, write
+from tables import RESULTS, folder, markdown, options, write
 
 import ddr_cli
 from ddr_cli.core.extras import nothing_fitted
@@ -177,7 +177,7 @@ def main() -> None:
     if not given.page:
         measure(given)
     if not given.quick and given.out is None:
-        rows = pd.read_csv(folder(given) / f"{NAME}.csv")
+        rows = pd.read_csv(RESULTS / f"{NAME}.csv")
         PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
 
 
