@@ -23,7 +23,7 @@ from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from sklearn.preprocessing import StandardScaler
-from tables import RESULTS, folder, markdown, options, write
+from tables import RESULTS, markdown, options, write
 
 import ddr_cli
 from ddr_cli.core.extras import nothing_fitted
