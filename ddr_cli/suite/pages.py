@@ -53,6 +53,7 @@ from ddr_cli.suite.page_data import (
     standings,
 )
 from ddr_cli.suite.panels import draw_dimensions, draw_labels, draw_method_dimensions, draw_sizes
+from ddr_cli.suite.rows import SELECTED
 from ddr_cli.suite.tables import board_cells, choices_table, leaderboard_notes, leaderboard_table
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
             findings=[(each, each.told(bench)) for each in findings()],
             rows=board_cells(board),
             drawn=drawn_rows(board),
+            n_rows=int((bench.rows["classifier"] != SELECTED).sum()),
             heads=heads(board),
             choices=choices_table(bench.choices, board) if len(bench.choices) else None,
             pairs=pair_rows(board),
