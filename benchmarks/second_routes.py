@@ -23,7 +23,7 @@ from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from sklearn.preprocessing import StandardScaler
-from tables import RESULTS, markdown, options, write
+from tables import RESULTS, options, with_table, write
 
 import ddr_cli
 from ddr_cli.core.extras import nothing_fitted
@@ -36,7 +36,6 @@ PAGE = Path("docs/second_route.md")
 NAME = "second_routes"
 SPLITS = 1
 METHODS = ("pca", "lda", "kernel_pca", "pls_da", "laplacian_rls")
-BEGIN, END = "<!-- rows -->", "<!-- end of rows -->"
 
 
 def embed(method: str, given: dict[str, Any], X: Any, y: Any, queries: Any) -> tuple[Any, Any]:
@@ -140,8 +139,8 @@ def second_rows(part: Any, methods: Any, splits: int) -> Any:
                 }
 
 
-def with_table(page: str, rows: pd.DataFrame) -> str:
-    """Return the page with the table anew."""
+def with_rows(page: str, rows: pd.DataFrame) -> str:
+    """Return the page with the summary of these rows."""
     same = (rows["suite"] - rows["second"]).abs() < 1e-9
     rows = rows.assign(equal=same, difference=100 * (rows["suite"] - rows["second"]).abs())
     table = rows.groupby(["method", "tuned"], sort=False).agg(
@@ -151,8 +150,7 @@ def with_table(page: str, rows: pd.DataFrame) -> str:
     table["tuned"] = table["tuned"].map({True: "tuned", False: "default"})
     table["largest"] = table["largest"].map("{:.2f}".format)
     table.columns = ["method", "setting", "rows", "equal errors", "largest difference (points)"]
-    before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{markdown(table)}\n\n{END}{rest.partition(END)[2]}"
+    return with_table(page, "rows", table)
 
 
 def measure(given: Any) -> None:
@@ -178,7 +176,7 @@ def main() -> None:
         measure(given)
     if not given.quick and given.out is None:
         rows = pd.read_csv(RESULTS / f"{NAME}.csv")
-        PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
+        PAGE.write_text(with_rows(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -118,6 +118,13 @@ def _figures(of_method: pd.DataFrame, n: int) -> dict[str, Any]:
     return row | {"exponent": round(exponent(of_method.index, of_method["seconds"]), 2)}
 
 
+def with_table(page: str, name: str, table: pd.DataFrame) -> str:
+    """Return a page in which a table replaces the text between its two comments."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, _, rest = page.partition(begin)
+    return f"{before}{begin}\n\n{markdown(table)}\n\n{end}{rest.partition(end)[2]}"
+
+
 def markdown(table: pd.DataFrame) -> str:
     """Return a table as Markdown, gaps left empty."""
     cells = table.astype(object).where(table.notna(), "")

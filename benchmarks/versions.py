@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from tables import markdown
+from tables import with_table
 
 from ddr_cli.core.extras import nothing_fitted
 from ddr_cli.suite.benchmark import benchmark_of
@@ -41,8 +41,8 @@ def ranking(board: Any) -> pd.DataFrame:
     )
 
 
-def tables() -> dict[str, str]:
-    """Return the tables of the page, by their mark in it."""
+def tables() -> dict[str, pd.DataFrame]:
+    """Return the tables of the page by name."""
     with nothing_fitted():
         suite = load_suite("suites/next/lite.yaml")
         bench = benchmark_of(suite, parts_of(suite, folder_of(suite, Path("results/next"))))
@@ -62,20 +62,11 @@ def tables() -> dict[str, str]:
             text = "no rows yet" if "no rows" in now.evidence else HOLDS[now.holds]
             told.append((one.sentence, HOLDS[before], text))
     columns = ["finding", "version 1", "version 2"]
-    return {
-        "methods": markdown(both.reset_index()),
-        "findings": markdown(pd.DataFrame(told, columns=columns)),
-    }
-
-
-def with_tables(page: str) -> str:
-    """Return the page with its tables anew."""
-    for name, table in tables().items():
-        before, _, rest = page.partition(f"<!-- {name} -->")
-        _, end, after = rest.partition(f"<!-- end of {name} -->")
-        page = f"{before}<!-- {name} -->\n\n{table}\n\n{end}{after}"
-    return page
+    return {"methods": both.reset_index(), "findings": pd.DataFrame(told, columns=columns)}
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    for name, table in tables().items():
+        page = with_table(page, name, table)
+    PAGE.write_text(page, encoding="utf-8")

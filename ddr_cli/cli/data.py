@@ -30,8 +30,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-# From this ratio of standard deviations on, features in other units are likely.
-_MANY_TIMES = 10
 Names = Annotated[
     list[str] | None,
     typer.Argument(
@@ -338,6 +336,7 @@ def _print_card(card: Path, dataset: Dataset) -> None:
         )
         return
     from ddr_cli.data.cards import load_card
+    from ddr_cli.data.new_card import OTHER_UNITS, ratio_of_spreads
     from ddr_cli.spec.feasible import needed_steps
 
     described = load_card(card)
@@ -349,7 +348,7 @@ def _print_card(card: Path, dataset: Dataset) -> None:
             f"The data need the steps {' and '.join(steps)}: 'preprocess: [{', '.join(steps)}]'."
         )
     is_table = described.format is not None and described.format.name in ("csv", "table")
-    if is_table and (ratio := _ratio_of_spreads(dataset)) > _MANY_TIMES:
+    if is_table and (ratio := ratio_of_spreads(dataset.X)) > OTHER_UNITS:
         typer.echo(
             f"The standard deviations of the features differ by a factor of {ratio:,.0f}. With "
             "'preprocess: [standardize]' in a spec, they have equal weight."
@@ -359,15 +358,6 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     if not dataset.n_unlabelled:
         typer.echo(f"  ddr embed {path} --reducer lfda{words}")
     typer.echo(f"  ddr new spec my_spec --dataset {path} --reducer lda --reducer pca")
-
-
-def _ratio_of_spreads(dataset: Dataset) -> float:
-    """Return the largest standard deviation of a feature, divided by the smallest."""
-    import numpy as np
-
-    spreads = np.nanstd(dataset.X, axis=0) if isinstance(dataset.X, np.ndarray) else np.ones(1)
-    spreads = spreads[spreads > 0]
-    return float(spreads.max() / spreads.min()) if len(spreads) else 1.0
 
 
 def _value(option: str, text: str) -> Any:

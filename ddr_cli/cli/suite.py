@@ -438,8 +438,8 @@ def submit(
     """Run your own method as `ddr suite add` does, and make its folder ready for a pull request.
 
     The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
-    and a card. The card's entries are those of the options, of the card that is there, or what the
-    method's package or docstring states.
+    and a card. An entry of the card comes from an option, an earlier card in the folder, the
+    metadata of the method's package, or its docstring.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name

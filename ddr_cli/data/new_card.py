@@ -26,6 +26,9 @@ from ddr_cli.data.formats.table_columns import MISSING_VALUES, Cells, Column, Ta
 from ddr_cli.data.load import write_card
 from ddr_cli.data.store.sources import Sources
 
+OTHER_UNITS = 10
+"""The ratio of standard deviations from which features probably have different units."""
+
 _ROLES = ("ignore", "categorical", "feature", "parts")
 _PAIRS = re.compile(r"\S+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 _MOST_CLASSES = 50
@@ -161,6 +164,13 @@ def renew_card(target: Path, *, force: bool, sources: Sources) -> Dataset:
     if not force:
         raise InputError(f"{target} already exists; --force updates it to the current files.")
     return write_card(dict(read_document(target).data), target, sources)
+
+
+def ratio_of_spreads(X: Any) -> float:
+    """Return the largest standard deviation of a feature, divided by the smallest positive one."""
+    spreads = np.nanstd(X, axis=0) if isinstance(X, np.ndarray) else np.ones(1)
+    spreads = spreads[spreads > 0]
+    return float(spreads.max() / spreads.min()) if len(spreads) else 1.0
 
 
 def legal_name(text: str) -> str:

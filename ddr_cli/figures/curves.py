@@ -304,7 +304,7 @@ def _printed(drawn: _Curves, axes: Axes, panel: _Panel) -> list[Annotation]:
     """Mark the paper's numbers in a panel that shows the row they are compared with.
 
     The limits of the axes must be final: a number outside them is marked at the panel's edge. The
-    texts, which are returned, must still be moved beside their marks.
+    texts, which are returned, must still be moved next to their marks.
     """
     picture, x = drawn.picture, drawn.x
     low, high = axes.get_ylim()

@@ -22,9 +22,9 @@ def routes(monkeypatch):
 def test_the_page_has_the_table_of_the_rows(routes):
     rows = pd.read_csv(routes.RESULTS / f"{routes.NAME}.csv")
     page = routes.PAGE.read_text(encoding="utf-8")
-    assert page == routes.with_table(page, rows)
+    assert page == routes.with_rows(page, rows)
     rows.loc[rows["suite"] == rows["second"], "suite"] += 0.5
-    assert page != routes.with_table(page, rows)
+    assert page != routes.with_rows(page, rows)
 
 
 def test_the_suite_s_errors_are_those_of_its_journals(routes):
