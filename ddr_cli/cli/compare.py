@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,8 +52,8 @@ def compare(
         typer.Option(
             "--at",
             metavar="NAME=VALUE",
-            help="Use this setting instead of each method's best, such as n_components=10. May be "
-            "repeated.",
+            help="Use this setting instead of each method's best, such as n_components=10 or "
+            "labels=5. May be repeated.",
         ),
     ] = None,
     equivalence: Annotated[
@@ -128,8 +127,7 @@ def _content(path: Path, found: Comparison) -> str | bytes:
         case ".md":
             return "\n".join([each.markdown() for each in tables] + [f"{n}\n" for n in found.notes])
         case ".tex":
-            # A caption has no use for options of a command.
-            return together([*tables], [re.sub(r"; --.*", "", note) for note in found.notes])
+            return together([*tables], found.notes)
     from ddr_cli.figures.pair_matrix import draw_pairs
     from ddr_cli.figures.style import image_bytes
 

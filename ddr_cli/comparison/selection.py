@@ -163,8 +163,7 @@ def _one_classifier_setting(
         label = method_name(item.label)
         if item.name in kept:
             remarks.add(
-                f"{kept[item.name]} is compared for {method_name(item.name)}; "
-                f"--classifier '{label}' selects the other setting",
+                f"For {method_name(item.name)}, {kept[item.name]} is compared, not {label}",
                 place,
             )
         kept.setdefault(item.name, label)
@@ -227,8 +226,7 @@ def _one_budget(
         values = rows[name]
         most = ALL if (values == ALL).any() else values.max()
         if not (values == most).all():
-            text = f"Compared at {name} = {plain(most)}; --at {name}=... selects another value"
-            remarks.add(text, place)
+            remarks.add(f"Compared at {name} = {plain(most)}", place)
         rows = rows[values == most]
     return rows
 
@@ -254,8 +252,7 @@ def _best(
     if most > 1:
         remarks.add(
             f"Swept methods are compared at their best setting, of up to {most}, by mean "
-            f"{metric_name(metric)} on the test sets, which favours larger grids; "
-            "--at NAME=VALUE selects one setting",
+            f"{metric_name(metric)} on the test sets, which favours larger grids",
             place,
         )
     return found

@@ -65,7 +65,7 @@ from scipy import special
 from ddr_cli.core.errors import InputError
 
 NADEAU_BENGIO = "corrected for overlapping splits (Nadeau and Bengio)"
-SMALL_TRAINING = "corrected for overlapping splits (small training parts)"
+SMALL_TRAINING = "corrected for overlapping splits (small training sets)"
 """The names of the two corrections of `mean_interval`."""
 
 _MOST_TIED, _MOST_UNTIED = 13, 50

@@ -55,7 +55,7 @@ class _Curves:
         self.methods, self.level = picture.swept(x), picture.level(x)
         reducers = list(dict.fromkeys(name for name, _ in self.methods))
         classifiers = list(dict.fromkeys(name for _, name in self.methods))
-        many = len(self.methods) > _MOST_CURVES
+        many = len(picture.reducing(self.methods)) > _MOST_CURVES
         several = len(reducers) > 1
         self.by_reducer = second is None and several and (many or len(classifiers) > 1)
         self.panels = self._panels(reducers, second)
@@ -165,7 +165,7 @@ class _Curves:
         """Mark the best mean of each of a few curves, or of all of them."""
         if not self.picture.word:
             return
-        curves = [self.at(method, panel.last()) for method in panel.methods]
+        curves = [self.at(each, panel.last()) for each in self.picture.reducing(panel.methods)]
         for rows in curves if few else [pd.concat(curves)]:
             if len(rows) < 2:
                 continue
@@ -216,8 +216,9 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
 
     The curves of the predefined split are dashed lines next to those of re-splits. Methods without
     the parameter are horizontal lines. Each value of `second` has a panel. Each method has a panel
-    if there are more than ten methods, or several methods with several classifiers each. Each
-    family of splits has a panel if a shared one would have more than eight lines.
+    if there are more than ten methods (not counting no reduction), or several methods with several
+    classifiers each. Each family of splits has a panel if a shared one would have more than eight
+    lines.
     """
     drawn = _Curves(picture, x, second)
     n, compact = len(drawn.panels), drawn.compact

@@ -276,10 +276,17 @@ class Picture:
             return ""
         best = {each: best_index(own["mean"], self.metric) for each, own in curves.items()}
         several = len(curves) > 1
-        if len(curves) > _FEW_NAMED:
+        reducing = self.reducing(list(curves))
+        without = {
+            each[1]: f" ({each[0]}: {self._where_best(x, curves[each], index)})"
+            for each, index in best.items()
+            if each not in reducing
+        }
+        best = {each: best[each] for each in reducing}
+        if len(best) > _FEW_NAMED:
             first = best_index(rows.loc[list(best.values()), "mean"], self.metric)
             best = {self.method_at(first): first}
-        without = {
+        without |= {
             each[1]: f" ({each[0]}: {self.value_of(float(means.iloc[0]))})"
             for each in self.level(x)
             if self.reduces_nothing(each) and len(means := self.of(each, rows)["mean"])
@@ -323,6 +330,10 @@ class Picture:
     def reduces_nothing(self, method: Method) -> bool:
         """Return whether a method is the features themselves."""
         return self._pieces[method[0]] == "none"
+
+    def reducing(self, methods: Sequence[Method]) -> list[Method]:
+        """Return the methods other than the features themselves, or all if there are no others."""
+        return [each for each in methods if not self.reduces_nothing(each)] or list(methods)
 
     def method_at(self, index: int) -> Method:
         """Return the method of the row with an index label."""

@@ -103,14 +103,15 @@ def judge_claim(claim: Claim, paper: Paper, summaries: Mapping[str, Summary]) ->
     """Return the result of a claim alone."""
     parts = tuple(_judge_part(part, paper, summaries) for part in claim.parts)
     own, over = (
-        _together([each.through(view) for each in parts if each.entry.is_counted(view)])
+        _together([(e.entry.what, e.through(view)) for e in parts if e.entry.is_counted(view)])
         for view in VIEWS
     )
     return ClaimResult(claim, own, over, all(each.same_splits for each in parts), parts)
 
 
-def _together(findings: Sequence[ClaimFinding]) -> ClaimFinding:
-    """Return the finding on a claim from the findings on its sub-claims."""
+def _together(parts: Sequence[tuple[str, ClaimFinding]]) -> ClaimFinding:
+    """Return the finding on a claim from what each sub-claim is about, and the finding on it."""
+    findings = [finding for _, finding in parts]
     if len(findings) == 1:
         return findings[0]
     if not findings:
@@ -121,9 +122,12 @@ def _together(findings: Sequence[ClaimFinding]) -> ClaimFinding:
     verdict = min((each.verdict for each in findings), key=order.index)
     if verdict not in DECIDED:
         return next(each for each in findings if each.verdict == verdict)
-    holding = sum(each.verdict == "holds" for each in findings)
+    others = [f"{what} ({each.verdict})" for what, each in parts if each.verdict != "holds"]
+    words = f"{len(findings) - len(others)} of {len(findings)} sub-claims hold"
+    if others:
+        words += f", not: {', '.join(others)}"
     p = max((each.p for each in findings), key=lambda p: np.inf if np.isnan(p) else p)
-    return ClaimFinding(verdict, f"{holding} of {len(findings)} sub-claims hold", p)
+    return ClaimFinding(verdict, words, p)
 
 
 def _judge_part(part: Part, paper: Paper, summaries: Mapping[str, Summary]) -> PartResult:

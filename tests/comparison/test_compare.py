@@ -248,7 +248,7 @@ def test_a_rule_for_ties_is_no_method(make):
     found = compare([folder])
     assert list(found.methods["method"]) == ["PCA", "LDA"]
     (note,) = found.notes
-    assert "--classifier '3-NN, low'" in note
+    assert "3-NN, low" in note
     asked = compare([folder], classifier="3-NN, low")
     assert asked.notes == ()
     linear = [*rules, {"name": "linear"}]

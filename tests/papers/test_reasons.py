@@ -54,7 +54,7 @@ def test_where_the_least_error_lies(along_beta):
     found = errors("landsat_ccdr_dim", ["reducer.n_components"], classifier="knn")
     best = found.drop("predefined").idxmin(axis=1)
     assert f"in {best.between(12, 14).sum()} of {len(best)}" in reason("ccdr", "fig3-knn-minimum")
-    assert f"from {best.min()} to {best.max()}" in reason("ccdr", "fig3-knn-minimum")
+    assert f"from {best.min():g} to {best.max():g}" in reason("ccdr", "fig3-knn-minimum")
 
 
 def test_how_often_a_smaller_beta_is_worse(along_beta):
