@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import Distribution, PackageNotFoundError, entry_points, version
 from typing import Any
+from warnings import catch_warnings
 
 # For each distribution: the module to import, and our extra that installs it.
 _LIBRARIES = {
@@ -38,7 +39,8 @@ def load_library(library: str) -> Any:
     """Import the module of a distribution; the ImportError states how to install it."""
     module, _ = _LIBRARIES[library]
     try:
-        return import_module(module)
+        with catch_warnings(action="ignore", category=ImportWarning):  # about its own extras
+            return import_module(module)
     except ModuleNotFoundError as error:
         how = missing_library(library)
         raise ImportError(f"This {how}" if how else str(error), name=module) from error

@@ -39,8 +39,7 @@ class OpenTSNE(Embedding):
     n_components : int, default=2
         Dimensions of the embedding, 1 or 2, which the library supports. Default: openTSNE's.
     perplexity : float, default=30
-        Effective number of neighbours; with fewer samples, (n_samples - 1) / 3 with a warning of
-        the library. Default: openTSNE's.
+        Effective number of neighbours, at most (n_samples - 1) / 3. Default: openTSNE's.
     exaggeration : float, default=1
         The factor of :math:`p_{ij}` after the early iterations, in which it is 12. Above 1,
         clusters are tighter. Default: openTSNE's.
@@ -84,7 +83,8 @@ class OpenTSNE(Embedding):
         with threadpool_limits(1), config_context(transform_output="default"):
             self.model_ = library.TSNE(
                 n_components=self.n_components,
-                perplexity=self.perplexity,
+                # The library's own limit, which it would otherwise announce at every fit.
+                perplexity=min(self.perplexity, (len(points) - 1) / 3),
                 exaggeration=self.exaggeration if self.exaggeration > 1 else None,
                 random_state=as_seed(self.random_state),
                 n_jobs=1,
