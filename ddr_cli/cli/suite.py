@@ -407,28 +407,19 @@ def _show(joined: Joined) -> None:
             typer.echo(in_width(line, indent=2))
 
 
-Authors = Annotated[str | None, typer.Option("--authors", help="Who made the method.")]
-Paper = Annotated[str | None, typer.Option("--paper", help="Where it is published.")]
-Year = Annotated[int | None, typer.Option("--year", min=1900, help="The year of the paper.")]
-Licence = Annotated[str | None, typer.Option("--licence", help="The licence of the code.")]
-Ensemble = Annotated[
-    bool,
-    typer.Option(
-        "--ensemble",
-        help="The method chooses among methods or combines several, and is ranked separately.",
-    ),
-]
-
-
 @app.command("submit")
 def submit(
     method: OwnMethod,
     name: SuiteName = "lite",
-    authors: Authors = None,
-    paper: Paper = None,
-    year: Year = None,
-    licence: Licence = None,
-    ensemble: Ensemble = False,
+    card: Annotated[
+        Path | None,
+        typer.Option(
+            "--card",
+            metavar="FILE",
+            help="A YAML file with authors, paper, year and licence, and kind: ensemble for a "
+            "method that chooses among methods or combines several.",
+        ),
+    ] = None,
     out: Out = Path("results"),
     jobs: Jobs = 1,
     trust: Trust = False,
@@ -438,24 +429,22 @@ def submit(
     """Run your own method as `ddr suite add` does, and make its folder ready for a pull request.
 
     The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
-    and a card. An entry of the card comes from an option, an earlier card in the folder, the
-    metadata of the method's package, or its docstring.
+    and a card. An entry of the card comes from --card, or else from an earlier card in the folder,
+    the metadata of the method's package, or its docstring.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.names import FOLDER
     from ddr_cli.suite.own_method import join
-    from ddr_cli.suite.submission import card_facts, write_submission
+    from ddr_cli.suite.submission import card_of, write_submission
 
     with nothing_fitted():
         suite = _load(name, trust)
     folder = out / f"{FOLDER}{suite.name}_{class_name(method)}"
-    stated = {"authors": authors, "paper": paper, "year": year, "licence": licence, "suite": name}
-    kind = "ensemble" if ensemble else None
-    facts = allowed(trust, lambda: card_facts(method, folder, kind=kind, **stated))
+    checked = allowed(trust, lambda: card_of(method, folder, name, card))
     joined = join(suite, method, RunSettings(out=out, jobs=jobs, quiet=quiet), told=_print_error)
-    write_submission(joined, method, folder, facts)
+    write_submission(joined, method, folder, checked)
     typer.echo(f"The submission: {folder}\nNext: ddr suite verify {folder} --trust")
 
 

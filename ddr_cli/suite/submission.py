@@ -6,7 +6,7 @@ import json
 import random
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -27,7 +27,7 @@ from ddr_cli.core.digests import digest
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.own_code import class_name, located, shown, source_of
 from ddr_cli.core.validation import validated
-from ddr_cli.core.yaml_loader import read_document
+from ddr_cli.core.yaml_loader import parse, read_document
 from ddr_cli.engine.rows.journal import FILE_NAMES, read_rows, read_trials
 from ddr_cli.engine.rows.manifest import MANIFEST as RUN
 from ddr_cli.engine.rows.manifest import here, number_versions, read_manifest
@@ -37,7 +37,7 @@ from ddr_cli.spec.components import StrictFrozen, Text
 from ddr_cli.spec.estimators import load_factory
 from ddr_cli.suite.audits import FILE_NAME as AUDITS
 from ddr_cli.suite.audits import audit_parts, read_audits
-from ddr_cli.suite.names import CARD, VERIFIED
+from ddr_cli.suite.names import CARD, INDUCTIVE, VERIFIED
 from ddr_cli.suite.remaining import SuitePart, parts_of, run_suite
 
 if TYPE_CHECKING:
@@ -179,25 +179,29 @@ def _read_columns(known: pd.DataFrame) -> list[str]:
 # -- submitting ------------------------------------------------------------------------------------
 
 
-def card_facts(method: str, folder: Path, **stated: Any) -> dict[str, Any]:
-    """Return the entries of a method's card, for `write_submission`.
+def card_of(method: str, folder: Path, suite: str, file: Path | None) -> SubmissionCard:
+    """Return a method's card, except for the version and the track that it will be in.
 
-    What is not `stated` is taken from the old card, the metadata of the method's package, or the
-    references of its docstring. Raises InputError if something is missing.
+    An entry comes from a `file` of the form of the card, or else from the earlier card, the
+    metadata of the method's package, or the references of its docstring. Raises InputError if
+    something is missing or wrong.
     """
-    known = dict(_known(located(method, Path())))
-    if (folder / CARD).is_file():
-        known |= Submission.read(folder).card.model_dump(exclude_none=True)
-    known |= {name: value for name, value in stated.items() if value is not None}
-    if absent := [name for name in _STATED if not known.get(name)]:
-        raise InputError(
-            f"The card of {class_name(method)} needs more: repeat the command with "
-            f"{' '.join(f'--{name} ...' for name in absent)}."
-        )
-    return known
+    earlier = folder / CARD
+    file = earlier if file is None and earlier.is_file() else file
+    document = parse(b"{}", CARD) if file is None else read_document(file)
+    if isinstance(document.data, dict):
+        stated = {name: value for name, value in document.data.items() if value is not None}
+        own = {"method": shown(method), "suite": suite, "version": 1, "track": INDUCTIVE}
+        document.data = dict(_known(located(method, Path()))) | stated | own
+        if absent := [name for name in _STATED if not document.data.get(name)]:
+            raise InputError(
+                f"The card of {class_name(method)} needs {', '.join(absent)}: write a line such as "
+                f"'{absent[0]}: ...' for each into a YAML file, and name it by --card FILE."
+            )
+    return validated(document, SubmissionCard, "a card of a submission")
 
 
-def write_submission(joined: Joined, method: str, folder: Path, facts: Mapping[str, Any]) -> None:
+def write_submission(joined: Joined, method: str, folder: Path, card: SubmissionCard) -> None:
     """Add a method's file and card to the folder of its rows.
 
     Raises InputError if the method has not finished all splits that the suite's methods have.
@@ -207,8 +211,7 @@ def write_submission(joined: Joined, method: str, folder: Path, facts: Mapping[s
         raise InputError(
             f"{joined.label} has splits left on {', '.join(left)}; the same command resumes."
         )
-    run = {"version": joined.suite.version, "track": joined.track, "method": shown(method)}
-    card = SubmissionCard(**{**facts, **run})
+    card = card.model_copy(update={"version": joined.suite.version, "track": joined.track})
     place = Path(method.rpartition(":")[0])
     with clear_messages(folder):
         if place.suffix == ".py":

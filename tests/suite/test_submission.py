@@ -43,13 +43,16 @@ def submitted(tiny_suite, tmp_path, monkeypatch):
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
     (tmp_path / "mine.py").write_text(MINE)
     words = ("suite", "submit", "./mine.py:Means", "tiny.yaml", "--out", ".", "--trust", "-q")
-    refused = ddr(*words, "--authors", "A. Author")
+    (tmp_path / "about.yaml").write_text("authors: A. Author\n")
+    refused = ddr(*words, "--card", "about.yaml")
     # What the docstring states is known, and nothing has been run.
-    assert (refused.exit_code, refused.output.count("--")) == (2, 1)
-    assert "--licence ..." in refused.output
+    assert (refused.exit_code, "needs licence: " in refused.output) == (2, True)
     folder = tiny_suite.folder.parent / "suite_tiny_Means"
     assert not folder.exists()
-    assert ddr(*words, "--authors", "A. Author", "--licence", "MIT").exit_code == 0
+    (tmp_path / "about.yaml").write_text("authors: A. Author\nlicense: MIT\nlicence: MIT\n")
+    assert "about.yaml:2:1: license" in ddr(*words, "--card", "about.yaml").output
+    (tmp_path / "about.yaml").write_text("authors: A. Author\nlicence: MIT\n")
+    assert ddr(*words, "--card", "about.yaml").exit_code == 0
     return folder
 
 
@@ -149,7 +152,9 @@ def test_a_method_that_lacks_rows_does_not_remove_those_of_others(submitted):
 def test_the_card_of_a_package_is_that_of_its_metadata(tiny_suite, tmp_path, monkeypatch):
     monkeypatch.chdir(tiny_suite.folder.parent)
     words = ("suite", "submit", "sklearn.decomposition:PCA", "tiny.yaml", "--out", ".", "-q")
-    done = ddr(*words, "--authors", "Many", "--year", "2011", "--paper", "scikit-learn")
+    assert "needs authors, paper, year: " in ddr(*words).output
+    (tmp_path / "about.yaml").write_text("{authors: Many, year: 2011, paper: scikit-learn}")
+    done = ddr(*words, "--card", tmp_path / "about.yaml")
     assert done.exit_code == 0, done.output
     card = yaml.safe_load((tmp_path / "suite_tiny_PCA" / "card.yaml").read_text())
     assert card["requires"] == [f"scikit-learn=={version('scikit-learn')}"]
