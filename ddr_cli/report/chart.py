@@ -1,7 +1,7 @@
 """A run's figure for the page: the same drawing, shorter, with its own ids and variable colours.
 
-Matplotlib repeats a style at every point, writes six decimals and puts everything in groups. Here
-styles become attributes, which the page's style sheet overrides in a dark scheme.
+Matplotlib repeats a style at every point and writes six decimals. Here styles become attributes,
+which the page's style sheet overrides in a dark scheme.
 """
 
 from __future__ import annotations
@@ -30,11 +30,6 @@ _UNUSED = (
 )
 _FEW = 3
 _PALETTE = 48
-# Lines that are drawn together look the same as one by one, unless they shine through.
-_LINE = re.compile(
-    r'(<path(?=[^>]* fill="none")(?![^>]*(?:opacity| id)=)[^>]* d=")([^"]*)("[^>]*/>)'
-)
-_SERIES = re.compile(r'<g data-series="[^"]*">')
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 # Lightness on the dark page: of white and of black turned over, and the least of a strong colour.
 _DARKEST, _LIGHTEST, _LEAST = 0.1, 0.92, 0.58
@@ -98,33 +93,9 @@ class _Writer:
 
     def written(self, parent: ElementTree.Element) -> Iterator[str]:
         """Yield the content of an element."""
-        parts: list[str] = []
         for each in parent:
-            if each.get("id", "").startswith("matplotlib.axis"):
-                parts += self._axis(each)
-            elif _tag(each) not in _DROPPED:
-                parts += self._element(each, self._attributes(each))
-        yield from _joined(parts)
-
-    def _axis(self, axis: ElementTree.Element) -> Iterator[str]:
-        """Yield an axis: its grid as one line, then the ticks, then their texts."""
-        shapes = {id(each) for defs in axis.iter() if _tag(defs) == "defs" for each in defs}
-        parts = [each for each in axis.iter() if len(each) == 0 and id(each) not in shapes]
-        lines = [self._attributes(each) for each in parts if _tag(each) == "path"]
-        for attributes, at in _together(lines, "d"):
-            yield f'<path{_written(attributes)} d="{"".join(each["d"] for each in at)}"/>'
-        yield from self._points(sorted(filter(_is_untold_point, parts), key=_look))
-        texts = [
-            self._attributes(each) | {"": escape(each.text or "")}
-            for each in parts
-            if _tag(each) == "text"
-        ]
-        for attributes, at in _together(texts, "x", "y", "transform", ""):
-            inside = "".join(
-                f"<text{_written({key: own[key] for key in own if key})}>{own['']}</text>"
-                for own in at
-            )
-            yield f"<g{_written(attributes)}>{inside}</g>"
+            if _tag(each) not in _DROPPED:
+                yield from self._element(each, self._attributes(each))
 
     def _element(self, element: ElementTree.Element, attributes: dict[str, str]) -> Iterator[str]:
         tag = _tag(element)
@@ -208,41 +179,6 @@ def _look(use: ElementTree.Element) -> tuple[str, str]:
 
 def _written(attributes: dict[str, str]) -> str:
     return "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
-
-
-def _together(
-    elements: Iterable[dict[str, str]], *own: str
-) -> Iterator[tuple[dict[str, str], list[dict[str, str]]]]:
-    """Yield the properties that neighbours share, and the properties of each."""
-
-    def shared(each: dict[str, str]) -> dict[str, str]:
-        return {key: value for key, value in each.items() if key not in own}
-
-    for common, same in itertools.groupby(elements, key=shared):
-        yield common, [{key: each[key] for key in own if key in each} for each in same]
-
-
-def _joined(parts: Iterable[str]) -> Iterator[str]:
-    """Yield a drawing's parts, with neighbours merged: lines of one look, parts of one series."""
-    last = ""
-    for part in filter(None, parts):
-        together = _one_of(last, part)
-        if last and not together:
-            yield last
-        last = together or part
-    if last:
-        yield last
-
-
-def _one_of(first: str, second: str) -> str:
-    """Return two elements merged into one, None if their looks differ."""
-    start = _SERIES.match(first)
-    if start and second.startswith(start[0]):
-        return first[: -len("</g>")] + second[start.end() :]
-    lines = _LINE.fullmatch(first), _LINE.fullmatch(second)
-    if lines[0] and lines[1] and lines[0].group(1, 3) == lines[1].group(1, 3):
-        return f"{lines[0][1]}{lines[0][2]}{lines[1][2]}{lines[0][3]}"
-    return ""
 
 
 def _tag(element: ElementTree.Element) -> str:

@@ -100,16 +100,10 @@ class Benchmark:
         found = []
         for track, how in self.suite.tracks.items():
             # These tracks compare something else than one leaderboard can show.
-            if (
-                how.labels
-                or how.dimensions
-                or how.sizes
-                or how.measures
-                or SHUFFLED_LABELS in how.controls
-                or len(self.suite.methods_of(track)) < 2
-            ):
+            other = how.labels or how.dimensions or how.sizes or how.measures
+            if other or SHUFFLED_LABELS in how.controls or len(self.suite.methods_of(track)) < 2:
                 continue
-            own = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
+            own = self._rows_of(track)
             for tuned in (True, False):
                 for classifier in shared_classifiers(own[own["tuned"] == tuned]):
                     found += [(track, classifier, each, tuned, "") for each in self.suite.metrics]
@@ -236,7 +230,7 @@ class Benchmark:
         tuned = self._tuned_rows.dropna(subset=["width"])
         if board is None or tuned.empty:
             return pd.DataFrame()
-        rows = self._rows_of(board)
+        rows = board.rows_of(self.rows)
         default = rows[~rows["tuned"]][[*keys, "width", board.metric]]
         both = tuned[[*keys, "width", board.metric]].merge(
             default, on=keys, suffixes=("", "_default")
@@ -251,8 +245,7 @@ class Benchmark:
     @cached_property
     def by_labels(self) -> pd.DataFrame:
         """The mean by method, data set and number of labels per class."""
-        track = next((name for name, each in self.suite.tracks.items() if each.labels), "")
-        rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
+        rows = self._rows_of(self._track_with("labels"))
         rows = _of_first_classifier(rows[(rows[LABELS] != ALL) & ~rows["tuned"]])
         if rows.empty:
             return pd.DataFrame()
@@ -271,8 +264,7 @@ class Benchmark:
 
         Only splits that all methods of the track have at this size count.
         """
-        track = next((name for name, each in self.suite.tracks.items() if each.sizes), "")
-        rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
+        rows = self._rows_of(self._track_with("sizes"))
         if rows.empty:
             return pd.DataFrame()
         keys = ["dataset", "train", "split", "split_hash"]
@@ -292,11 +284,11 @@ class Benchmark:
 
         Only data sets on which all methods have all of them count.
         """
-        name = next((name for name, each in self.suite.tracks.items() if each.measures), "")
-        rows = self.rows[(self.rows["track"] == name) & (self.rows["control"] == "")]
+        rows = self._rows_of(self._track_with("measures"))
         if rows.empty:
             return pd.DataFrame()
-        columns = [self.suite.metrics[0], *_measures(rows)]
+        there = rows.columns[rows.notna().any()]
+        columns = [self.suite.metrics[0], *(name for name in there if name in measured())]
         cells = rows.groupby(["method", "dataset"], sort=False)[columns].mean()
         whole = cells.notna().all(axis=1).groupby(level="dataset").transform("all")
         return cells[whole].groupby(level="method", sort=False).mean()
@@ -325,12 +317,6 @@ class Benchmark:
         whole: pd.DataFrame = ended.groupby(level=["method", "dataset"], sort=False).all()
         return whole
 
-    @property
-    def _dimension_track(self) -> str:
-        # A track of measures has a number of dimensions, too.
-        tracks = self.suite.tracks.items()
-        return next((name for name, each in tracks if each.dimensions and not each.measures), "")
-
     @cached_property
     def _by_width(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The metric by method, split and n_components, and whether the trial succeeded.
@@ -338,9 +324,7 @@ class Benchmark:
         A method without n_components is at 0. Only data sets that all methods have count, and of
         these only complete splits.
         """
-        rows = self.rows[self.rows["track"] == self._dimension_track]
-        rows = rows[rows["control"] == ""]
-        rows = _of_first_classifier(rows)
+        rows = _of_first_classifier(self._rows_of(self._dimension_track))
         if rows.empty:
             return pd.DataFrame(), pd.DataFrame()
         keys = ["dataset", "split", "split_hash"]
@@ -389,19 +373,23 @@ class Benchmark:
     @property
     def _tuned_rows(self) -> pd.DataFrame:
         board = self.board(tuned=True)
-        rows = self.rows.iloc[:0] if board is None else self._rows_of(board)
+        rows = self.rows.iloc[:0] if board is None else board.rows_of(self.rows)
         return rows[rows["tuned"]]
 
-    def _rows_of(self, board: Leaderboard) -> pd.DataFrame:
-        """Return a leaderboard's rows, tuned and not."""
-        rows = self.rows[(self.rows["track"] == board.track) & (self.rows["control"] == "")]
-        rows = rows[(rows["classifier"] == board.classifier) & (rows[LABELS] == ALL)]
-        return rows[rows["dataset"].isin(board.means.index)]
+    @property
+    def _dimension_track(self) -> str:
+        # A track of measures has a number of dimensions, too.
+        return self._track_with("dimensions", but="measures")
 
+    def _track_with(self, what: str, but: str = "") -> str:
+        """Return the first track that varies something, empty if there is none."""
+        tracks = self.suite.tracks.items()
+        found = (name for name, how in tracks if getattr(how, what) and not getattr(how, but, ""))
+        return next(found, "")
 
-def _measures(rows: pd.DataFrame) -> list[str]:
-    """Return the columns of the measures of rows."""
-    return [name for name in map(str, rows) if name in measured() and rows[name].notna().any()]
+    def _rows_of(self, track: str) -> pd.DataFrame:
+        """Return the rows of a track's methods, without those of controls."""
+        return self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
 
 
 def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:

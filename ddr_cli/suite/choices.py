@@ -62,12 +62,13 @@ def choices(
 
 def entry(name: str, means: pd.Series[float], board: Leaderboard) -> dict[str, Any]:
     """Return what a leaderboard says of a method, of means by data set."""
-    return (
-        {"method": name, "mean": float(means.mean())}
-        | mean_score(_scaled(means, board))
-        | _against("best", means, board.means[board.best], board.metric)
-        | _against("baseline", means, board.means[board.baseline], board.metric)
-    )
+    floors = [board.floors[each] for each in means.index]
+    scores = scaled_scores(means, floors, board.metric)
+    found = {"method": name, "mean": float(means.mean())} | mean_score(scores)
+    for title, reference in (("best", board.best), ("baseline", board.baseline)):
+        against = difference(means, board.means[reference], board.metric, EQUIVALENCE)
+        found |= {f"{title}_{key}": value for key, value in against.items()}
+    return found
 
 
 def _taken(values: Floats, inner: Floats, members: Sequence[int]) -> Floats:
@@ -94,13 +95,3 @@ def _best_three(
     best = others.argmax(axis=0)
     taken: Floats = picked[best[code], np.arange(values.shape[0])]
     return taken, np.asarray(triples)[best]
-
-
-def _scaled(means: pd.Series[float], board: Leaderboard) -> pd.Series[float]:
-    floors = [board.floors[name] for name in means.index]
-    return pd.Series(scaled_scores(means, floors, board.metric), means.index)
-
-
-def _against(title: str, means: Any, reference: Any, metric: str) -> dict[str, Any]:
-    found = difference(means, reference, metric, EQUIVALENCE)
-    return {f"{title}_{key}": value for key, value in found.items()}

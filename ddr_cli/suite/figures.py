@@ -74,8 +74,8 @@ def draw_scores(board: Leaderboard) -> Figure:
         axes.set_ylim(len(table) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("score: 0 is the majority-class baseline, 1 is no error")
-        how, best = "tuned" if board.tuned else "at their defaults", method_name(board.best)
-        title = f"{len(table)} methods, {how}, on {len(board.means)} data sets"
+        best = method_name(board.best)
+        title = f"{len(table)} methods, {board.how}, on {len(board.means)} data sets"
         words = f"{int(level.sum()) - 1} cannot be distinguished from {best}, which ranks first"
         description = (
             "Mean score over data sets with its interval; ranks with their 95 % intervals."
@@ -96,7 +96,6 @@ def draw_time(board: Leaderboard) -> Figure:
     A line joins the methods that no other method beats in both.
     """
     table = board.table.sort_values("seconds")
-    how = "tuned" if board.tuned else "at their defaults"
     front = table[table["score"] >= table["score"].cummax()]
     with house_style():
         figure = new_figure(9.2, 6.4)
@@ -111,7 +110,7 @@ def draw_time(board: Leaderboard) -> Figure:
         axes.set_ylabel("score")
         set_title(
             figure,
-            f"Score against time: {len(table)} methods, {how}, {len(board.means)} data sets",
+            f"Score against time: {len(table)} methods, {board.how}, {len(board.means)} data sets",
             f"No other method is both faster and higher than these: {_said(front)}",
             "Mean score over data sets against mean CPU seconds of a fit, a marker per method. The "
             "line connects the methods that no other is both faster and higher than.",
@@ -160,7 +159,6 @@ def draw_years(board: Leaderboard, years: Mapping[str, int]) -> Figure:
     table = board.table[board.table["method"].isin(years)]
     year = table["method"].map(years)
     rank = stats.spearmanr(year, table["score"]).statistic
-    how = "tuned" if board.tuned else "at their defaults"
     words = {
         name: f"{method_name(name)} ({years[name]})"
         for name in table["method"]
@@ -176,7 +174,7 @@ def draw_years(board: Leaderboard, years: Mapping[str, int]) -> Figure:
         axes.set_ylabel("score")
         set_title(
             figure,
-            f"Score against year: {len(table)} methods, {how}, {len(board.means)} data sets",
+            f"Score against year: {len(table)} methods, {board.how}, {len(board.means)} data sets",
             f"Spearman's rank correlation of year and score: {rank:.2f}",
             "Mean score over data sets against the year of the first paper, a marker per method.",
         )

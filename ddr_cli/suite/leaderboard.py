@@ -71,6 +71,17 @@ class Leaderboard:
         """
         return ~(self.table[f"{reference}_p_holm"].astype(float) < ALPHA)
 
+    def rows_of(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of its methods, tuned and not, that its scores could be made of."""
+        own = (rows["track"] == self.track) & (rows["control"] == "") & (rows[LABELS] == ALL)
+        own &= (rows["classifier"] == self.classifier) & rows["dataset"].isin(self.means.index)
+        return rows[own]
+
+    @property
+    def how(self) -> str:
+        """How its methods are set, in words."""
+        return "tuned" if self.tuned else "at their defaults"
+
     def row(self, method: str) -> dict[str, Any]:
         """Return a method's row of the table."""
         # In a series with whole numbers, a missing p-value would become pandas' NA.
@@ -203,15 +214,8 @@ def _asked(
 
 def counted_rows(rows: pd.DataFrame, board: Leaderboard) -> pd.DataFrame:
     """Return the rows that a leaderboard counts."""
-    chosen = rows[
-        (rows["track"] == board.track)
-        & (rows["control"] == "")
-        & (rows["tuned"] == board.tuned)
-        & (rows[LABELS] == ALL)
-        & (rows["classifier"] == board.classifier)
-        & rows["dataset"].isin(board.means.index)
-    ]
-    return _shared(chosen, len(board.table))
+    own = board.rows_of(rows)
+    return _shared(own[own["tuned"] == board.tuned], len(board.table))
 
 
 def _shared(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:

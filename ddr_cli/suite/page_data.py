@@ -158,9 +158,8 @@ def drawn_rows(board: Leaderboard) -> list[tuple[str, str]]:
 
 def caption(board: Leaderboard) -> str:
     """Return a leaderboard's caption."""
-    how = "tuned" if board.tuned else "at their defaults"
     n = len(board.means)
-    return f"{board.track}, {method_name(board.classifier)}, {how}: {n} data sets"
+    return f"{board.track}, {method_name(board.classifier)}, {board.how}: {n} data sets"
 
 
 # -- one method, one data set --------------------------------------------------------------------

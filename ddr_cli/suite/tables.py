@@ -21,7 +21,6 @@ from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.page import short
 from ddr_cli.report.table import Table
-from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.suite.leaderboard import Leaderboard, rank_text, ranks_text
 from ddr_cli.suite.remaining import ESTIMATED, MEASURED, SuitePart
 from ddr_cli.suite.rows import failures
@@ -53,8 +52,7 @@ def leaderboard_table(
     dropped = ["best_p", "baseline_p", *([] if wide else ["first"])]
     dropped += [name for name in ("ranks", "failed") if not frame[name].any()]
     frame = frame.drop(columns=dropped)
-    how = "tuned" if board.tuned else "at their defaults"
-    title = f"{board.track}, {board.classifier}, {how}: {len(board.means)} data sets"
+    title = f"{board.track}, {board.classifier}, {board.how}: {len(board.means)} data sets"
     if wide:
         frame = frame.rename(columns={"place": "rank", "ranks": "95 % of the rank"})
     return Table(_headed(frame, board), title, left=("method",), narrow=True)
@@ -154,11 +152,9 @@ def trust_notes(
 
     `spec` is one of the track's, for its methods.
     """
-    chosen = rows[(rows["classifier"] == board.classifier) & (rows["tuned"] == board.tuned)]
-    chosen = chosen[(chosen["track"] == board.track) & (chosen["control"] == "")]
-    chosen = chosen[(chosen[LABELS] == ALL) & chosen["dataset"].isin(board.means.index)]
+    own = board.rows_of(rows)
     lines = []
-    if len(bad := failures(chosen)):
+    if len(bad := failures(own[own["tuned"] == board.tuned])):
         told = [
             f"{row['method']} on {row['rows']} splits of {row['dataset']} ({row['reason']})"
             for row in bad.to_dict("records")
