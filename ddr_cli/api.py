@@ -204,7 +204,7 @@ class Results:
         matplotlib.figure.Figure
             The figure.
         """
-        from ddr_cli.figures import draw
+        from ddr_cli.figures.run_figure import draw
         from ddr_cli.papers.figure_notes import notes_on
 
         return draw(self._summary, notes_on(self._summary))
@@ -240,7 +240,7 @@ class Results:
             The files.
         """
         from ddr_cli.papers.figure_notes import notes_on
-        from ddr_cli.report import write_run
+        from ddr_cli.report.run_files import write_run
 
         return write_run(self._summary, notes_on(self._summary))
 
@@ -252,7 +252,7 @@ class Results:
 
     def _repr_html_(self) -> str:
         """Return the table that `ddr run` prints, as HTML for notebooks."""
-        from ddr_cli.report import run_table
+        from ddr_cli.report.run_tables import run_table
 
         return run_table(self._summary).html()
 

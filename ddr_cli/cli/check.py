@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import AsJson, Sandbox, Trust, allowed, console, print_table
+from ddr_cli.cli.options import AsJson, Sandbox, Trust, allowed, console, print_json, print_table
 from ddr_cli.core.errors import EXIT_FAILED, InputError
 from ddr_cli.core.own_code import located
 
@@ -48,10 +49,7 @@ def check(
         given[parameter] = parse_value(value)
     found = allowed(trust, lambda: check_piece(located(name, None), given))
     if as_json:
-        import json
-        from dataclasses import asdict
-
-        typer.echo(json.dumps([asdict(checked) for checked in found], indent=2))
+        print_json([asdict(checked) for checked in found])
     else:
         for checked in found:
             _show(checked)

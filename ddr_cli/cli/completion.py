@@ -1,68 +1,59 @@
 """Shell completion (`ddr --install-completion`): names of specs, data sets and methods.
 
-The shell itself completes paths. This module imports no heavy library.
+The shell itself completes paths, and typer keeps the names with the prefix that was typed. This
+module imports no heavy library.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 
-
-def specs(incomplete: str) -> list[str]:
-    """Return the shipped specs with this prefix."""
+def specs() -> list[str]:
+    """Return the shipped specs."""
     from ddr_cli.core.registry import shipped_yaml
 
-    return _beginning(incomplete, shipped_yaml("configs"))
+    return list(shipped_yaml("configs"))
 
 
-def suites(incomplete: str) -> list[str]:
-    """Return the shipped suites with this prefix."""
+def suites() -> list[str]:
+    """Return the shipped suites."""
     from ddr_cli.core.registry import shipped_yaml
 
-    return _beginning(incomplete, shipped_yaml("suites"))
+    return list(shipped_yaml("suites"))
 
 
-def datasets(incomplete: str) -> list[str]:
-    """Return the data sets with this prefix."""
+def datasets() -> list[str]:
+    """Return the data sets."""
     from ddr_cli.data.cards import card_names
 
-    return _beginning(incomplete, card_names())
+    return list(card_names())
 
 
-def reducers(incomplete: str) -> list[str]:
-    """Return the reducers with this prefix."""
+def reducers() -> list[str]:
+    """Return the reducers."""
     from ddr_cli.reducers.registry import REDUCERS
 
-    return _beginning(incomplete, REDUCERS.names())
+    return list(REDUCERS.names())
 
 
-def classifiers(incomplete: str) -> list[str]:
-    """Return the classifiers with this prefix."""
+def classifiers() -> list[str]:
+    """Return the classifiers."""
     from ddr_cli.evaluation.evaluators import CLASSIFIERS
 
-    return _beginning(incomplete, CLASSIFIERS.names())
+    return list(CLASSIFIERS.names())
 
 
-def pieces(incomplete: str) -> list[str]:
-    """Return the reducers and classifiers with this prefix."""
-    return [*reducers(incomplete), *classifiers(incomplete)]
+def pieces() -> list[str]:
+    """Return the reducers and classifiers."""
+    return [*reducers(), *classifiers()]
 
 
-def describable(incomplete: str) -> list[str]:
-    """Return the names with this prefix that `ddr describe` knows."""
-    from ddr_cli.core.registry import shipped_yaml
+def describable() -> list[str]:
+    """Return the names that `ddr describe` knows."""
     from ddr_cli.data.formats import FORMATS, GENERATORS
     from ddr_cli.evaluation.evaluators import MEASURES, PREPROCESSORS
     from ddr_cli.evaluation.metrics import metric_names
     from ddr_cli.evaluation.splits import SPLITS
 
-    more = [
-        name for table in (MEASURES, PREPROCESSORS, FORMATS, GENERATORS) for name in table.names()
-    ]
-    known = [*more, *metric_names(), *SPLITS, *shipped_yaml("configs")]
-    found = [*datasets(incomplete), *pieces(incomplete), *_beginning(incomplete, known)]
-    return list(dict.fromkeys(found))
-
-
-def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
+    tables = (MEASURES, PREPROCESSORS, FORMATS, GENERATORS)
+    more = [name for table in tables for name in table.names()]
+    return list(dict.fromkeys([*datasets(), *pieces(), *more, *metric_names(), *SPLITS, *specs()]))

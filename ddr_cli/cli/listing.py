@@ -113,9 +113,7 @@ def list_names(
         typer.Argument(
             metavar="KIND",
             help=f"What to list: {_KINDS}.",
-            autocompletion=lambda incomplete: [
-                each.value for each in Kind if each.startswith(incomplete)
-            ],
+            autocompletion=lambda: [each.value for each in Kind],
         ),
     ] = "",
     as_json: AsJson = False,

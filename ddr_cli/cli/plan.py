@@ -17,6 +17,7 @@ from ddr_cli.cli.options import (
     Trust,
     console,
     load,
+    print_json,
     print_table,
 )
 
@@ -44,8 +45,6 @@ def plan(
     METHOD) is continued to the spec's training set, and settings other than n_components are not
     considered.
     """
-    import json
-
     from ddr_cli.core.progress import track
     from ddr_cli.engine import Datasets, describe_plan
 
@@ -57,7 +56,7 @@ def plan(
     ]
     if as_json:
         described = [each.as_dict() for each in facts]
-        typer.echo(json.dumps(described if len(facts) > 1 else described[0], indent=2))
+        print_json(described if len(facts) > 1 else described[0])
     elif len(facts) == 1:
         typer.echo(str(facts[0]))
     else:

@@ -125,7 +125,7 @@ def _show(
         if not is_derived:
             # It brings Matplotlib along.
             from ddr_cli.papers.figure_notes import notes_on
-            from ddr_cli.report import write_run
+            from ddr_cli.report.run_files import write_run
 
             write_run(summary, notes_on(summary))
         if options.as_json:
@@ -146,7 +146,7 @@ def _show_results(outcome: RunOutcome, summary: Summary) -> None:
     if outcome.done == 0:
         typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials are already done.")
     from ddr_cli.engine.rows.journal import FILE_NAMES
-    from ddr_cli.report import control_table, run_table
+    from ddr_cli.report.run_tables import control_table, run_table
 
     screen = console()
     print_table(screen, run_table(summary))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ddr_cli.cli.options import AsJson, in_width
+from ddr_cli.cli.options import AsJson, in_width, print_json
 from ddr_cli.core.errors import EXIT_FAILED, InputError
 
 
@@ -26,8 +26,6 @@ def status(
 
     If one of several runs cannot be read, the command reports it, leaves it out and exits with 1.
     """
-    import json
-
     from ddr_cli.engine import run_status
 
     folders = _run_folders(results)
@@ -44,7 +42,7 @@ def status(
     if not runs:
         raise InputError("\n".join(map(str, unread)))
     if as_json:
-        typer.echo(json.dumps([run.as_dict() for run in runs], indent=2))
+        print_json([run.as_dict() for run in runs])
     else:
         for run in runs:
             typer.echo(in_width(str(run), indent=2))

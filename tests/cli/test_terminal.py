@@ -11,7 +11,7 @@ from ddr_cli.cli.app import app
 from ddr_cli.cli.options import in_width, print_table
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
-from ddr_cli.report import run_table
+from ddr_cli.report.run_tables import run_table
 from ddr_cli.report.table import Table
 
 

@@ -5,7 +5,8 @@ import pytest
 from ddr_cli.comparison.against_controls import against_controls, scaled
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import Row, summary_of
-from ddr_cli.report import control_table, write_run
+from ddr_cli.report.run_files import write_run
+from ddr_cli.report.run_tables import control_table
 
 
 def test_a_score_between_two_others():

@@ -10,7 +10,7 @@ from ddr_cli.engine.work.majority import majority_scores
 from ddr_cli.papers.lookup import Lookup
 from ddr_cli.papers.questions import Selector, UnansweredError
 from ddr_cli.papers.report import write_report
-from ddr_cli.report import run_table
+from ddr_cli.report.run_tables import run_table
 
 TRAIN = np.array([0, 1, 1, 1, 0, 2])
 TEST = np.array([1, 0, 0, 2])

@@ -8,10 +8,10 @@ from matplotlib.colors import to_rgb
 
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
-from ddr_cli.figures import draw
 from ddr_cli.figures.embeddings import drawn_embeddings
+from ddr_cli.figures.run_figure import draw
 from ddr_cli.figures.style import class_look, rendered
-from ddr_cli.report import write_run
+from ddr_cli.report.run_files import write_run
 
 LDA = {"name": "lda", "label": "FDA", "params": {"n_components": 2}}
 LFDA = {"name": "lfda", "params": {"n_components": 2}}

@@ -16,7 +16,8 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.papers.claim_tables import count_text
 from ddr_cli.papers.record import regressions
 from ddr_cli.papers.report import check_report, write_report
-from ddr_cli.report import Format, write_run
+from ddr_cli.report import Format
+from ddr_cli.report.run_files import write_run
 from ddr_cli.report.table import Table
 
 CCDR = {

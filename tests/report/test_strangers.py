@@ -18,8 +18,8 @@ from ddr_cli.engine.rows.embeddings import read_embeddings
 from ddr_cli.engine.rows.folder import locked
 from ddr_cli.engine.rows.journal import Journal
 from ddr_cli.papers.report import write_report
-from ddr_cli.report import write_run
 from ddr_cli.report.chart import page_chart
+from ddr_cli.report.run_files import write_run
 from ddr_cli.report.run_tables import run_table
 from ddr_cli.report.table import Table
 from ddr_cli.spec import make_spec

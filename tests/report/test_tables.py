@@ -8,7 +8,7 @@ from ddr_cli.papers.cells import ratio_text
 from ddr_cli.papers.numbers import judge_numbers, time_ratios
 from ddr_cli.papers.schema import Artefact
 from ddr_cli.papers.tables import matrix_of, number_data
-from ddr_cli.report import run_table
+from ddr_cli.report.run_tables import run_table
 from ddr_cli.report.table import Table
 
 SECONDS = {"lmnn": 50.0, "nmmp": 0.5, "none": 0.0}
