@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -231,15 +228,17 @@ def table(
 ) -> None:
     """Show the leaderboard of a suite: the results of each method over the data sets."""
     from ddr_cli.core.extras import nothing_fitted
+    from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
     from ddr_cli.suite.shown import as_tables, shown_board
 
-    def planned(tracks: Sequence[str]) -> tuple[Suite, list[SuitePart]]:
+    def planned() -> tuple[Suite, list[SuitePart]]:
         with nothing_fitted():
             suite = _load(name, trust)
-            known = [each for each in tracks if each in (track, *suite.tracks)]
-            return suite, _parts(suite, out, known, only)
+            # Classifiers on all features are a choice, too.
+            more = {CLASSIFIERS} & suite.tracks.keys() if track == INDUCTIVE else ()
+            return suite, _parts(suite, out, [track, *more], only)
 
-    _, found = shown_board(
+    found = shown_board(
         name,
         out,
         planned,
@@ -299,19 +298,12 @@ def export(
     from ddr_cli.suite.archive import write_archive
     from ddr_cli.suite.remaining import folder_of
     from ddr_cli.suite.rows import long_rows, suite_rows
-    from ddr_cli.suite.shown import shown_board
 
     if file.suffix not in (".csv", ".zip"):
         raise InputError(f"{file} must end in .csv or .zip.")
     suite, parts = _planned(name, out, trust)
     if file.suffix == ".zip":
-        tables = {}
-        with suppress(InputError):  # no split is finished by all methods
-            kept, shown = shown_board(
-                name, out, lambda tracks: (suite, [part for part in parts if part.track in tracks])
-            )
-            tables = {kept: json.dumps(shown).encode()} if kept else {}
-        names = write_archive(suite, parts, folder_of(suite, out), file, tables=tables)
+        names = write_archive(suite, parts, folder_of(suite, out), file)
         typer.echo(f"{len(names)} files\n  {file}")
         return
     rows = long_rows(suite_rows(parts))

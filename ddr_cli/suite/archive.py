@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,26 +22,17 @@ from ddr_cli.suite.audits import FILE_NAME as AUDITS
 from ddr_cli.suite.names import MANIFEST, VERIFIED
 from ddr_cli.suite.published import SUMS, archive_name, submissions_of
 from ddr_cli.suite.remaining import SuitePart
-from ddr_cli.suite.shown import TABLES
 from ddr_cli.suite.submission import Submission
 
 if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
 
 
-def write_archive(
-    suite: Suite,
-    parts: Sequence[SuitePart],
-    folder: Path,
-    file: Path,
-    *,
-    tables: Mapping[str, bytes] | None = None,
-) -> list[str]:
+def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: Path) -> list[str]:
     """Write the rows of a suite's folder into a zip file; return the names of the files in it.
 
-    Its one folder can be used as a folder of results (`--out`). `tables` are files of `shown_board`
-    to add. The same rows make the same bytes. Raises InputError if there are no rows, or if some
-    are of an older version.
+    Its one folder can be used as a folder of results (`--out`). The same rows make the same bytes.
+    Raises InputError if there are no rows, or if some are of an older version.
     """
     if stale := sum(part.stale.total() for part in parts):
         raise InputError(
@@ -63,7 +54,6 @@ def write_archive(
             for path in kept
             if path.is_file()
         }
-    files |= {f"{TABLES}/{name}": content for name, content in (tables or {}).items()}
     files["suite.yaml"] = suite.path.read_bytes() if suite.path else b""
     files["CITATION.cff"] = _citation(suite, date).encode()
     sums = "".join(f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
+from pydantic import TypeAdapter
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
@@ -21,7 +22,9 @@ from ddr_cli.suite.remaining import SuitePart
 
 FILE_NAME = "audit.csv"
 
-_COLUMNS = [each.name for each in fields(Audit)]
+_ANSWERS = ["test_labels", "alone", "order"]
+_FILE = TypeAdapter(list[Audit])
+_WORDS = {True: "yes", False: "no", None: "unknown"}
 
 
 def audit_parts(
@@ -56,7 +59,7 @@ def audit_parts(
                 known[key] = Audit(**answers | {"method": item.label})
             found.append(known[key])
     if known != before:
-        table = pd.DataFrame([asdict(each) for each in known.values()], columns=_COLUMNS)
+        table = pd.DataFrame([asdict(each) for each in known.values()])
         with clear_messages(folder / FILE_NAME):
             folder.mkdir(parents=True, exist_ok=True)
             atomic_write(folder / FILE_NAME, table.to_csv(index=False, lineterminator="\n"))
@@ -68,34 +71,18 @@ def read_audits(folder: Path) -> list[Audit]:
     path = folder / FILE_NAME
     if not path.is_file():
         return []
-    words = {"True": True, "False": False, "": None}
     try:
         table = pd.read_csv(io.BytesIO(path.read_bytes()), dtype=str, keep_default_na=False)
-        return [
-            Audit(
-                row["method"],
-                int(row["version"]),
-                row["source"],
-                row["dataset"],
-                row["split"],
-                words[row["test_labels"]],
-                words[row["alone"]],
-                words[row["order"]],
-                row["sandbox"] == "True",
-            )
-            for row in table[_COLUMNS].to_dict("records")
-        ]
+        table[_ANSWERS] = table[_ANSWERS].replace({"": None})
+        return _FILE.validate_python(table.to_dict("records"))
     except (KeyError, ValueError) as error:
-        raise InputError(
-            f"{path} is damaged ({error}); remove it, and ddr writes it again."
-        ) from error
+        raise InputError(f"{path} is damaged; remove it, and ddr writes it again.") from error
 
 
 def audit_line(audits: Sequence[Audit]) -> str:
     """Return the answers of an audit of one method in one line, and where one is no."""
-    words = {True: "yes", False: "no", None: "unknown"}
     told = [
-        f"{QUESTIONS[question]}: {words[holds]}{'' if holds else f', {note}'}"
+        f"{QUESTIONS[question]}: {_WORDS[holds]}{'' if holds else f', {note}'}"
         for question, (holds, note) in summary(audits).items()
     ]
     return f"audit on {len(audits)} data sets: {'; '.join(told)}" if audits else "not audited"
@@ -105,9 +92,7 @@ def audit_lines(audits: Sequence[Audit]) -> list[str]:
     """Return the answers of an audit of one method as lines of text."""
     if not audits:
         return ["not audited"]
-    words = {True: "yes", False: "no", None: "unknown"}
-    answers = summary(audits)
     return [
-        f"{QUESTIONS[question]}: {words[holds]}, {note}"
-        for question, (holds, note) in answers.items()
+        f"{QUESTIONS[question]}: {_WORDS[holds]}, {note}"
+        for question, (holds, note) in summary(audits).items()
     ]

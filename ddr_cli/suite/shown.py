@@ -1,4 +1,4 @@
-"""The leaderboard that `ddr suite table` prints, kept by everything that it is made of."""
+"""The leaderboard that `ddr suite table` prints, kept until what it is made of changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ddr_cli.core.digests import code_digest, digest
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.data.store.sources import Sources
-from ddr_cli.suite.names import CARD, CLASSIFIERS, FOLDER, INDUCTIVE, VERIFIED
+from ddr_cli.suite.names import CARD, FOLDER, INDUCTIVE, VERIFIED
 from ddr_cli.suite.published import NO_ROWS, results_of, submissions_of
 
 if TYPE_CHECKING:
@@ -21,51 +21,46 @@ if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
     from ddr_cli.suite.remaining import SuitePart
 
-TABLES = "tables"
 _KINDS = (CARD, VERIFIED, "*/trials.csv", "*/controls.csv", "*/manifest.json")
-
-Planned = Callable[[Sequence[str]], "tuple[Suite, list[SuitePart]]"]
 
 
 def shown_board(
     name: str,
     out: Path,
-    planned: Planned,
+    planned: Callable[[], tuple[Suite, list[SuitePart]]],
     *,
     track: str = INDUCTIVE,
     only: Sequence[str] = (),
     classifier: str | None = None,
     metric: str | None = None,
     defaults: bool = False,
-) -> tuple[str, dict[str, Any]]:
-    """Return a leaderboard's `tables`, `notes` and `records`, and the name of its file.
+) -> dict[str, Any]:
+    """Return a leaderboard's `tables`, `notes` and `records`.
 
-    It is computed from what `planned` returns for some tracks, unless a shipped suite, its rows,
-    the data sets' cards, the options and the code are as when it was computed before.
+    It is computed from what `planned` returns, unless a shipped suite, its rows, the data sets'
+    cards, the options and the code are as when it was last computed.
     """
-
-    def made() -> dict[str, Any]:
-        return _made(planned, track, classifier=classifier, metric=metric, defaults=defaults)
-
+    options = {"track": track, "classifier": classifier, "metric": metric, "defaults": defaults}
     shipped = shipped_yaml("suites").get(name)
     if shipped is None or Path(name).is_file():
-        return "", made()
-    results, cache = results_of(name, out), Sources.from_environment().cache_dir
+        return _made(*planned(), **options)
+    results = results_of(name, out)
     if not (results / f"{FOLDER}{name}").is_dir():
         raise InputError(NO_ROWS)
-    options = json.dumps([track, [*only], classifier, metric, defaults])
     cards = (path.read_bytes() for path in shipped_yaml("datasets").values())
-    parts = (code_digest().encode(), options.encode(), shipped.read_bytes(), *cards)
-    file = f"{digest(*parts, *_contents(results, name))}.json"
-    for folder in (cache, results):
-        with suppress(OSError, ValueError):
-            found: dict[str, Any] = json.loads((folder / TABLES / file).read_bytes())
-            return file, found
-    content = made()
+    asked = json.dumps([options, only])
+    parts = (code_digest().encode(), asked.encode(), shipped.read_bytes(), *cards)
+    state = digest(*parts, *_contents(results, name))
+    kept = Sources.from_environment().cache_dir / "tables" / f"{name}.json"
+    with suppress(OSError, ValueError):
+        found: dict[str, Any] = json.loads(kept.read_bytes())
+        if found["state"] == state:
+            return found
+    found = _made(*planned(), **options) | {"state": state}
     with suppress(OSError):
-        (cache / TABLES).mkdir(parents=True, exist_ok=True)
-        atomic_write(cache / TABLES / file, json.dumps(content))
-    return file, content
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(kept, json.dumps(found))
+    return found
 
 
 def as_tables(shown: Mapping[str, Any]) -> Iterator[Table]:
@@ -74,9 +69,8 @@ def as_tables(shown: Mapping[str, Any]) -> Iterator[Table]:
 
     from ddr_cli.report.table import Table
 
-    for each in shown["tables"]:
-        frame = pd.DataFrame(each["rows"], columns=each["columns"])
-        yield Table(frame, each["title"], left=tuple(each["left"]), narrow=True)
+    for title, left, columns in shown["tables"]:
+        yield Table(pd.DataFrame(columns), title, left=tuple(left), narrow=True)
 
 
 def _contents(results: Path, name: str) -> Iterator[bytes]:
@@ -88,7 +82,13 @@ def _contents(results: Path, name: str) -> Iterator[bytes]:
 
 
 def _made(
-    planned: Planned, track: str, *, classifier: str | None, metric: str | None, defaults: bool
+    suite: Suite,
+    parts: Sequence[SuitePart],
+    *,
+    track: str,
+    classifier: str | None,
+    metric: str | None,
+    defaults: bool,
 ) -> dict[str, Any]:
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.leaderboard import leaderboard
@@ -99,8 +99,6 @@ def _made(
         trust_notes,
     )
 
-    # Classifiers on all features are a choice, too.
-    suite, parts = planned([INDUCTIVE, CLASSIFIERS] if track == INDUCTIVE else [track])
     bench = benchmark_of(suite, parts)
     board = leaderboard(
         bench.rows,
@@ -117,17 +115,9 @@ def _made(
     notes += trust_notes(board, bench.rows, parts[0].spec, suite.errata)
     submitted = {name: each for name, each in bench.submissions.items() if each.card.track == track}
     notes += [f"submitted: {each.note}" for each in submitted.values()]
-    shown = [
-        {
-            "title": table.title,
-            "left": table.left,
-            "columns": [*table.frame.columns],
-            "rows": table.frame.to_numpy().tolist(),
-        }
-        for table in tables
-    ]
     records = json.loads(board.table.to_json(orient="records"))
     for row in records:
         if (own := submitted.get(row["method"])) is not None:
             row |= {"verified": own.verified, "card": own.card.model_dump()}
-    return {"tables": shown, "notes": notes, "records": records}
+    columns = [(each.title, each.left, each.frame.to_dict("list")) for each in tables]
+    return {"tables": columns, "notes": notes, "records": records}
