@@ -1,123 +1,27 @@
-"""What sharing work saves: CPU time of the engine against one fit per trial, in paired runs.
+"""What the engine itself costs: of a trial, of a plan, of two processes, of whole runs.
 
-    python benchmarks/bench_engine.py [beta] [dim] [grid] [faces] [usps] [overhead] [plan] [jobs]
-                                      [share] [--splits N] [--quick]
+    python benchmarks/bench_engine.py [overhead] [plan] [jobs] [share] [--quick]
 
-`beta`, `dim` and `grid` are CCDR's figures and table on Landsat; `faces` and `usps` are rows of
-NMMP's Table 4 with six classifiers (they need those data sets); `jobs` is the spec of that USPS row
-with one and with two processes; `share` is how much of whole shipped runs is fits and evaluation.
-Without names, all but `faces`, `usps`, `jobs` and `share` are run. Rows of other works stay.
-
-The two sides use the same estimators, splits and settings, one thread and one process, one after
-the other. The engine's side is the whole of `run_spec`: plan, journal, scratch files and the start
-of the worker process. The plain loop fits preprocessing, reducer and classifier anew for every
-trial, as a scikit-learn pipeline does. Where a loop over all trials would take hours it does a
-random sample of them and the rest is in proportion; the table says so. Errors are compared trial by
-trial, and every trial that differs is named: the engine takes lower dimensions from one wider fit,
-which may round a tie the other way.
+`overhead` is a trial that does nothing, with a fit of its own; `plan` is that of 10,000 trials;
+`jobs` is the spec of NMMP's USPS row with one and with two processes; `share` is how much of whole
+shipped runs is fits and evaluation. Without names, it is the first two. Rows of others stay.
 """
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from measure import compile_ddr, cpu_seconds
 from tables import options, renew
-from threadpoolctl import threadpool_limits
 
-from ddr_cli.data import Dataset, load_dataset
 from ddr_cli.engine import make_plan, read_trials, run_spec
-from ddr_cli.evaluation.evaluators import CLASSIFIERS, PREPROCESSORS
-from ddr_cli.evaluation.splits import make_split
-from ddr_cli.reducers.registry import REDUCERS
-from ddr_cli.spec import Spec, load_spec, make_spec
-
-CCDR = {"name": "ccdr", "n_components": 14, "n_neighbors": 4, "beta": 0.5, "mode": "transductive"}
-LANDSAT = {
-    "dataset": "landsat",
-    "split": {"kind": "resample"},
-    "reducers": [CCDR],
-    "classifiers": [{"name": "knn", "n_neighbors": 3}, "linear"],
-}
-UNIT = [{"name": "rescale", "by": "all"}, "unit_length"]
-BETAS = {"log": [0.01, 10, 13]}
-DIMENSIONS = {"range": [1, 20, 1]}
-
-
-@dataclass(frozen=True)
-class Case:
-    """A figure or table to compute both ways.
-
-    Parameters
-    ----------
-    base : dict
-        The spec but for its sweep and repeats.
-    sweep : dict
-        The spec's sweep.
-    sample : int, optional
-        How many trials of each split the plain loop does; all if not given.
-    wanted : float
-        The ratio that is promised.
-    least_splits : int
-        Fewer splits would measure the start of the worker process.
-    """
-
-    base: dict[str, Any]
-    sweep: dict[str, Any]
-    sample: int | None
-    wanted: float
-    least_splits: int = 1
-
-    def spec(self, name: str, splits: int) -> Spec:
-        """Return the spec with so many random splits."""
-        split = {**self.base["split"], "repeats": splits}
-        return make_spec(name=name, **{**self.base, "split": split}, sweep=self.sweep)
-
-
-def nmmp_row(dataset: str, per_class: int, lda: int, steps: Sequence[Any] = ()) -> dict[str, Any]:
-    """Return a row of NMMP's Table 4 as a spec, with the methods that are not iterative."""
-    return {
-        "dataset": dataset,
-        "split": {"kind": "per_class", "train": per_class},
-        "preprocess": [*steps, {"name": "pca", "n_components": "full"}],
-        "reducers": [
-            "none",
-            {"name": "lda", "n_components": lda},
-            {"name": "nmmp", "n_components": 60},
-        ],
-        "classifiers": [*({"name": "knn", "n_neighbors": k} for k in (1, 3, 5, 7, 9)), "linear"],
-    }
-
-
-CASES = {
-    "beta": Case(LANDSAT, {"reducer.beta": BETAS}, None, 2),
-    "dim": Case(LANDSAT, {"reducer.n_components": DIMENSIONS}, None, 8),
-    # Table I's grid, thinned in beta and k: what is left out is shared no less.
-    "grid": Case(
-        LANDSAT,
-        {
-            "reducer.beta": [0.1, 0.5, 2.0],
-            "reducer.n_neighbors": [3, 4, 8],
-            "reducer.n_components": DIMENSIONS,
-            "classifier.n_neighbors": {"range": [1, 15, 1]},
-        },
-        40,
-        40,
-    ),
-    "faces": Case(nmmp_row("orl", 5, 39), {}, None, 3),
-    "usps": Case(nmmp_row("usps_1234", 20, 3, UNIT), {}, None, 3, least_splits=40),
-}
-
+from ddr_cli.spec import load_spec, make_spec
 
 Row = dict[str, object]
 
@@ -136,75 +40,6 @@ def timed(clock: Callable[[], float]) -> Iterator[Callable[[], float]]:
     end: list[float] = []
     yield lambda: end[0] - start
     end.append(clock())
-
-
-def plain_trial(data: Dataset, spec: Spec, trial: Any) -> float:
-    """Return the error of one trial that shares nothing with any other."""
-    own = data.split
-    split = make_split(
-        trial.split.kind,
-        data.y,
-        index=trial.split.index,
-        seed=spec.split.seed,
-        dataset=data.name,
-        predefined=None if own is None else (own.train, own.test),
-        train=spec.split.train,
-    )
-    train, test, y = data.X[split.train], data.X[split.test], data.y[split.train]
-    for step in spec.preprocess:
-        made = PREPROCESSORS.load(step.name)(**step.params)
-        train, test = made.fit_transform(train), made.transform(test)
-    reducer = REDUCERS.load(trial.reducer.name)(**trial.reducer.params)
-    if trial.reducer.mode == "transductive":
-        labels = np.concatenate([y, np.full(len(test), -1)])
-        both = reducer.fit_transform(np.vstack([train, test]), labels)
-        train, test = both[: len(train)], both[len(train) :]
-    else:
-        train, test = reducer.fit_transform(train, y), reducer.transform(test)
-    classifier = CLASSIFIERS.load(trial.evaluator.name)(**trial.evaluator.params)
-    return float(np.mean(classifier.fit(train, y).predict(test) != data.y[split.test]))
-
-
-def compare(name: str, case: Case, splits: int) -> Row:
-    """Run a case both ways, print the trials that differ and return the ratio."""
-    data = load_dataset(case.base["dataset"])
-    spec = case.spec(name, splits)
-    plan = make_plan(spec)
-    with tempfile.TemporaryDirectory() as out:
-        with timed(cpu_seconds) as engine:
-            folder = run_spec(spec, out=out).folder
-        errors = read_trials(folder, which="all").set_index("trial_id")["error"].to_dict()
-    trials = list(plan.trials.items())
-    done = trials
-    if case.sample is not None and case.sample * splits < len(trials):
-        done = random.Random(0).sample(trials, case.sample * splits)
-    plain: dict[str, float] = {}
-    with threadpool_limits(1), timed(cpu_seconds) as loop:
-        for trial_id, trial in done:
-            plain[trial_id] = plain_trial(data, spec, trial)
-    total = loop() * len(trials) / len(done)
-    ratio = total / engine()
-    sampled = "" if len(done) == len(trials) else f" (from {len(done)} of them)"
-    differ = [(name, trial) for name, trial in done if plain[name] != errors[name]]
-    print(f"      {len(done) - len(differ)} of {len(done)} errors are equal")
-    for trial_id, trial in differ:
-        swept = {
-            key: (trial.reducer if key.startswith("reducer") else trial.evaluator).params.get(
-                key.partition(".")[2]
-            )
-            for key in spec.sweep
-        }
-        print(
-            f"      {trial.split.name} {trial.evaluator.name} {swept}: "
-            f"engine {errors[trial_id]:.6f}, plain {plain[trial_id]:.6f}"
-        )
-    return row(
-        f"{name}: {len(trials)} trials, {plan.n_fits} fits, {splits} splits",
-        f"{engine():.1f} s",
-        f"a loop that shares nothing: {total:.1f} s{sampled}, {ratio:.1f} times",
-        f"{case.wanted:g} times",
-        ratio >= case.wanted,
-    )
 
 
 PLUGIN = """
@@ -271,7 +106,13 @@ def overhead() -> Row:
 
 def plan() -> Row:
     """Return how long it takes to plan 10,000 trials."""
-    spec = Case(LANDSAT, {"reducer.beta": {"log": [0.01, 10, 100]}}, None, 1).spec("plan", 50)
+    spec = make_spec(
+        dataset="landsat",
+        split={"kind": "resample", "repeats": 50},
+        reducers=[{"name": "ccdr", "n_neighbors": 4, "mode": "transductive"}],
+        classifiers=[{"name": "knn", "n_neighbors": 3}, "linear"],
+        sweep={"reducer.beta": {"log": [0.01, 10, 100]}},
+    )
     make_plan(spec)
     with timed(time.process_time) as cpu:
         made = make_plan(spec)
@@ -322,24 +163,23 @@ def share(spec: str, wanted: int) -> Row:
     )
 
 
+def shares() -> list[Row]:
+    """Return the share of each spec."""
+    return [share(*one) for one in SHARES.items()]
+
+
 def main() -> None:
-    parser = options(__doc__)
-    names = [*CASES, "overhead", "plan", "jobs", "share"]
-    usual = [name for name in names if name not in ("faces", "usps", "jobs", "share")]
-    parser.add_argument("names", nargs="*", choices=[*names, []], default=[])
-    parser.add_argument("--splits", type=int, default=6)
-    given = parser.parse_args()
-    names, rows = ["plan"] if given.quick else given.names or usual, []
     # Overhead is first: installed packages are looked up once per process.
-    for name in sorted(names, key=lambda name: name != "overhead"):
-        case = CASES.get(name)
-        if name == "share":
-            rows += [share(*one) for one in SHARES.items()]
-        elif case is None:
-            rows.append({"overhead": overhead, "plan": plan, "jobs": jobs}[name]())
-        else:
-            rows.append(compare(name, case, max(given.splits, case.least_splits)))
-        renew(rows, given, "engine")
+    works = {"overhead": overhead, "plan": plan, "jobs": jobs, "share": shares}
+    parser = options(__doc__)
+    parser.add_argument("names", nargs="*", choices=[*works, []], default=[])
+    given = parser.parse_args()
+    rows: list[Row] = []
+    for name, measured in works.items():
+        if name in (["plan"] if given.quick else given.names or ["overhead", "plan"]):
+            found = measured()
+            rows += found if isinstance(found, list) else [found]
+            renew(rows, given, "engine")
 
 
 if __name__ == "__main__":

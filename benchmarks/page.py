@@ -31,8 +31,6 @@ LINKED = {
     "commands": "the commands",
     "cluster": "runs on a Dask cluster",
     "scale": "approximate neighbours and subsampling in CCDR",
-    "ccdr_solver": "eigensolvers for the graph of CCDR",
-    "memory": "peak memory of whole runs, all processes together",
     "tuning": "tuning in a run compared with scikit-learn's `GridSearchCV`",
     "faults": "faults injected into runs: lost, wrong and duplicated rows",
     "interval_coverage": "coverage of intervals",
