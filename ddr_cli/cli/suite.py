@@ -80,11 +80,9 @@ def _parts(
     tracks: list[str] | None,
     only: list[str] | None,
 ) -> list[SuitePart]:
-    from ddr_cli.engine import Datasets
     from ddr_cli.suite.remaining import folder_of, parts_of
 
-    folder = folder_of(suite, out)
-    found = parts_of(suite, folder, datasets=Datasets(), tracks=tracks or (), only=only or ())
+    found = parts_of(suite, folder_of(suite, out), tracks=tracks or (), only=only or ())
     if not found:
         raise InputError("No data set is in this track; 'ddr suite status' lists the data sets.")
     return found
@@ -242,8 +240,8 @@ def table(
         name,
         out,
         planned,
+        only or (),
         track=track,
-        only=only or (),
         classifier=classifier,
         metric=metric,
         defaults=defaults,

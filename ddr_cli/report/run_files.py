@@ -19,7 +19,7 @@ from ddr_cli.engine.rows.embeddings import EMBEDDINGS
 from ddr_cli.engine.rows.journal import FILE_NAMES
 from ddr_cli.engine.rows.manifest import MANIFEST
 from ddr_cli.figures.dot_plot import draw_shuffled_labels
-from ddr_cli.figures.notes import NO_NOTES, Notes
+from ddr_cli.figures.picture import NO_NOTES, Notes
 from ddr_cli.figures.run_figure import draw
 from ddr_cli.figures.style import rendered
 from ddr_cli.report.table import Table

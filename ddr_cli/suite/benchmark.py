@@ -18,6 +18,7 @@ from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.engine.rows.manifest import days_of, read_manifest
 from ddr_cli.evaluation.metrics import measured
+from ddr_cli.numerics.kernels import scale_factor
 from ddr_cli.reducers.registry import year
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
@@ -25,7 +26,6 @@ from ddr_cli.spec.model import Spec
 from ddr_cli.suite.audits import read_audits
 from ddr_cli.suite.choices import choices, entry
 from ddr_cli.suite.definition import Suite
-from ddr_cli.suite.edges import edges
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
 from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
 from ddr_cli.suite.published import submissions_of
@@ -66,8 +66,39 @@ class Benchmark:
 
     @cached_property
     def edges(self) -> pd.DataFrame:
-        """How often tuning selects the edge of a grid."""
-        return edges(self.parts)
+        """How often tuning selects the lowest and the highest value of each ordered grid.
+
+        A row per method and parameter: the number of tuned `rows`, of `values` in the largest grid,
+        and the fractions `lowest` and `highest`. A grid is ordered if its values are numbers, or
+        multiples of a kernel's scale. A grid of fewer than three values is left out.
+        """
+        counts = []
+        for part in self.parts:
+            if part.track != INDUCTIVE or not part.status:
+                continue
+            trials = part.trials
+            cells = [part.plan.trials[trial] for trial in trials.index]
+            labels = np.array([cell.reducer.label for cell in cells])
+            tuned = np.array([cell.tuning is not None and not cell.role for cell in cells])
+            for item in part.spec.reducers:
+                for name, grid in item.grids.items():
+                    # Of one column: whole rows are costly to take.
+                    own = trials.loc[tuned & (labels == item.label), f"reducer.{name}"]
+                    sizes = [_size(value) for value in grid]
+                    if len(own) and len(grid) > 2 and not np.isnan(sizes).any():
+                        chosen = [_size(value) for value in own.dropna()]
+                        ends = [np.isclose(chosen, end(sizes)).sum() for end in (min, max)]
+                        counts.append((item.label, name, len(chosen), len(grid), *ends))
+        columns = ["method", "parameter", "rows", "values", "lowest", "highest"]
+        by = pd.DataFrame(counts, columns=columns).groupby(["method", "parameter"], sort=False)
+        table = by.agg(
+            rows=("rows", "sum"),
+            values=("values", "max"),
+            lowest=("lowest", "sum"),
+            highest=("highest", "sum"),
+        )
+        table[["lowest", "highest"]] = table[["lowest", "highest"]].div(table["rows"], axis=0)
+        return table.reset_index()
 
     @cached_property
     def days(self) -> str:
@@ -390,6 +421,14 @@ class Benchmark:
     def _rows_of(self, track: str) -> pd.DataFrame:
         """Return the rows of a track's methods, without those of controls."""
         return self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
+
+
+def _size(value: Any) -> float:
+    """Return a number, or the factor of a multiple of a kernel's scale; else nan."""
+    try:
+        return scale_factor(str(value))
+    except ValueError:
+        return float("nan")
 
 
 def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:

@@ -88,6 +88,16 @@ def _compared(board: Leaderboard, of: Any, over: Any) -> tuple[str, float, float
     return text, p, median
 
 
+def _paired(row: Any, title: str, p: float, metric: str) -> str:
+    """Return how a row of a leaderboard compares with `best` or `baseline`, with p."""
+    counts = " / ".join(f"{row[f'{title}_{each}']:g}" for each in ("wins", "equal", "losses"))
+    median = difference_text(float(row[f"{title}_difference"]), metric)
+    return (
+        f"wins / equal / losses {counts}, median difference in {metric_name(metric)}: {median} "
+        f"(Wilcoxon's p {p_text(p) or 'not defined'}"
+    )
+
+
 def _sign(p: float, effect: float) -> bool | None:
     """Return whether a significant effect is positive, and None of one that is not significant."""
     return effect > 0 if p < ALPHA else None
@@ -108,15 +118,10 @@ def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
     if board.best == board.baseline:
         return Told(False, f"{method_name(board.baseline)} itself ranks first.")
     row = board.row(board.best)
-    counts = " / ".join(f"{row[f'baseline_{each}']:g}" for each in ("wins", "equal", "losses"))
     p = float(row["baseline_p_holm"])
-    median = difference_text(float(row["baseline_difference"]), board.metric)
-    return Told(
-        True if p < ALPHA else None,
-        f"{method_name(board.best)} against {method_name(board.baseline)}: wins / equal / losses "
-        f"{counts}, median difference in {metric_name(board.metric)}: {median} (Wilcoxon's p "
-        f"{p_text(p) or 'not defined'} with Holm's correction).",
-    )
+    both = f"{method_name(board.best)} against {method_name(board.baseline)}"
+    found = _paired(row, "baseline", p, board.metric)
+    return Told(True if p < ALPHA else None, f"{both}: {found} with Holm's correction).")
 
 
 def _tuning_pays(bench: Benchmark, board: Leaderboard) -> Told:
@@ -228,14 +233,11 @@ def _choosing(bench: Benchmark, board: Leaderboard) -> Told:
         return _NO_ROWS
     row: Any = rows.set_index("method").loc[ALL_METHODS].to_dict()
     gain = row["best_difference"] * (-1 if lower_is_better(board.metric) else 1)
-    counts = " / ".join(f"{row[f'best_{each}']:g}" for each in ("wins", "equal", "losses"))
     return Told(
         _sign(row["best_p"], gain),
         f"The best of {row['methods']:g} methods by inner score against {method_name(board.best)}: "
-        f"score {row['score']:.3f} against {float(board.row(board.best)['score']):.3f}, wins / "
-        f"equal / losses {counts}, median difference in {metric_name(board.metric)}: "
-        f"{difference_text(float(row['best_difference']), board.metric)} (Wilcoxon's p "
-        f"{p_text(float(row['best_p'])) or 'not defined'}).",
+        f"score {row['score']:.3f} against {float(board.row(board.best)['score']):.3f}, "
+        f"{_paired(row, 'best', float(row['best_p']), board.metric)}).",
     )
 
 

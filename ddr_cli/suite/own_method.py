@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,13 +36,13 @@ class Joined:
     suite: Suite
     label: str
     track: str
-    audits: Sequence[Audit]
     classifier: str | None
     metric: str | None
     theirs: pd.DataFrame
     there: Sequence[SuitePart]
-    ours: Sequence[SuitePart]
-    endings: dict[str, RunOutcome | DdrError]
+    audits: Sequence[Audit] = ()
+    ours: Sequence[SuitePart] = ()
+    endings: Mapping[str, RunOutcome | DdrError] = field(default_factory=dict)
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -89,12 +89,30 @@ def join(
     method is ranked among the transductive ones. Its rows are in ``suite_<suite>_<method>``; the
     same call resumes it. Raises InputError if the suite has no such split.
     """
-    joined, own = _placed(suite, method, INDUCTIVE, settings, sources, only)
-    joined = replace(joined, classifier=classifier, metric=metric)
+    datasets = Datasets(sources)
+
+    def placed(track: str) -> tuple[Joined, Suite, list[SuitePart]]:
+        """Return the method in a track, a suite of only it, and the parts of that."""
+        own = suite.with_method(located(method, Path()), track)
+        folder = folder_of(suite, settings.out)
+        with nothing_fitted():
+            theirs = parts_of(suite, folder, datasets=datasets, tracks=[track], only=only)
+        there = [part for part in theirs if part.ended]
+        if not there:
+            raise InputError(
+                f"{folder} has no split of the track {track} that all methods have finished: run "
+                "the suite first, download its rows by 'ddr suite fetch', or name the folder that "
+                "holds them by --out."
+            )
+        name, rows = class_name(method), suite_rows(there)
+        names = [part.spec.dataset.name for part in there]
+        mine = parts_of(own, folder_of(own, settings.out), datasets=datasets, only=names)
+        return Joined(suite, name, track, classifier, metric, rows, there), own, mine
+
+    joined, own, mine = placed(INDUCTIVE)
     # An unknown classifier or metric is reported before anything is run.
     joined.board(joined.theirs, tuned=suite.tracks[INDUCTIVE].tune is not None)
     folder = folder_of(own, settings.out)
-    mine = _own_parts(own, folder, joined.there, sources)
     audits = audit_parts(mine, folder, sources=sources, told=told, quiet=settings.quiet)
     if any(each.alone is False for each in audits):
         track = suite.transductive_track
@@ -103,10 +121,7 @@ def join(
             f"test samples ({', '.join(each.dataset for each in audits if each.alone is False)}). "
             f"It is ranked in the track {track}."
         )
-        joined, own = _placed(suite, method, track, settings, sources, only)
-        joined = replace(joined, classifier=classifier, metric=metric)
-        mine = _own_parts(own, folder, joined.there, sources)
-    joined = replace(joined, audits=audits)
+        joined, own, mine = placed(track)
     endings = run_suite(
         own,
         mine,
@@ -117,37 +132,4 @@ def join(
         told=told,
     )
     ours = [part for part in seen_again(mine) if part.status]
-    return replace(joined, ours=ours, endings=endings)
-
-
-def _placed(
-    suite: Suite,
-    method: str,
-    track: str,
-    settings: RunSettings,
-    sources: Sources | None,
-    only: Sequence[str],
-) -> tuple[Joined, Suite]:
-    """Return a method in a track, and a suite of only it."""
-    own = suite.with_method(located(method, Path()), track)
-    folder = folder_of(suite, settings.out)
-    with nothing_fitted():
-        theirs = parts_of(suite, folder, datasets=Datasets(sources), tracks=[track], only=only)
-    there = [part for part in theirs if part.ended]
-    if not there:
-        raise InputError(
-            f"{folder} has no split of the track {track} that all methods have finished: run the "
-            "suite first, download its rows by 'ddr suite fetch', or name the folder that holds "
-            "them by --out."
-        )
-    joined = Joined(
-        suite, class_name(method), track, (), None, None, suite_rows(there), there, (), {}
-    )
-    return joined, own
-
-
-def _own_parts(
-    own: Suite, folder: Path, there: Sequence[SuitePart], sources: Sources | None
-) -> list[SuitePart]:
-    names = [part.spec.dataset.name for part in there]
-    return parts_of(own, folder, datasets=Datasets(sources), only=names)
+    return replace(joined, audits=audits, ours=ours, endings=endings)

@@ -54,6 +54,11 @@ class _Panel:
     whole: Any
 
 
+def _panels(means: pd.DataFrame, whole: Any) -> list[_Panel]:
+    """Return a panel per method."""
+    return [_Panel(method_name(name), name, means, whole.loc[name]) for name in means.index]
+
+
 def draw_labels(bench: Benchmark) -> Figure:
     """Draw a panel per method: the mean over data sets against the labels of each class."""
     table, metric = bench.by_labels, bench.suite.metrics[0]
@@ -61,7 +66,7 @@ def draw_labels(bench: Benchmark) -> Figure:
     first, last = means.columns[[0, -1]]
     ends = [number(float(means[n].mean()), metric) for n in (first, last)]
     return _draw(
-        [_Panel(method_name(name), name, means, means.loc[name].notna()) for name in means.index],
+        _panels(means, means.notna()),
         bench,
         "labelled training samples per class",
         f"{metric_name(metric).capitalize()} against labels",
@@ -84,7 +89,7 @@ def draw_sizes(bench: Benchmark, column: str = "") -> Figure:
     means = means.where(~failed.cummax(axis=1))
     short = [method_name(name) for name in failed.index if failed.loc[name].any()]
     return _draw(
-        [_Panel(method_name(name), name, means, means.loc[name].notna()) for name in means.index],
+        _panels(means, means.notna()),
         bench,
         "training samples",
         f"{column.capitalize() or metric_name(bench.suite.metrics[0]).capitalize()} against "
@@ -107,7 +112,7 @@ def draw_dimensions(bench: Benchmark, dataset: str = "") -> Figure:
         means = means.groupby(level="method", sort=False).mean()
         whole = whole.groupby(level="method", sort=False).all()
     return _draw(
-        [_Panel(method_name(name), name, means, whole.loc[name]) for name in means.index],
+        _panels(means, whole),
         bench,
         "number of dimensions",
         f"{_against_dimension(bench)}, {where}",

@@ -13,7 +13,7 @@ from ddr_cli.core.digests import code_digest, digest
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.data.store.sources import Sources
-from ddr_cli.suite.names import CARD, FOLDER, INDUCTIVE, VERIFIED
+from ddr_cli.suite.names import CARD, FOLDER, VERIFIED
 from ddr_cli.suite.published import NO_ROWS, results_of, submissions_of
 
 if TYPE_CHECKING:
@@ -28,19 +28,15 @@ def shown_board(
     name: str,
     out: Path,
     planned: Callable[[], tuple[Suite, list[SuitePart]]],
-    *,
-    track: str = INDUCTIVE,
-    only: Sequence[str] = (),
-    classifier: str | None = None,
-    metric: str | None = None,
-    defaults: bool = False,
+    only: Sequence[str],
+    **options: Any,
 ) -> dict[str, Any]:
     """Return a leaderboard's `tables`, `notes` and `records`.
 
-    It is computed from what `planned` returns, unless a shipped suite, its rows, the data sets'
-    cards, the options and the code are as when it was last computed.
+    It is computed from what `planned` returns for these data sets `only`, and the options of
+    `_made`, unless a shipped suite, its rows, the data sets' cards, the options and the code are as
+    when it was last computed.
     """
-    options = {"track": track, "classifier": classifier, "metric": metric, "defaults": defaults}
     shipped = shipped_yaml("suites").get(name)
     if shipped is None or Path(name).is_file():
         return _made(*planned(), **options)
@@ -48,8 +44,8 @@ def shown_board(
     if not (results / f"{FOLDER}{name}").is_dir():
         raise InputError(NO_ROWS)
     cards = (path.read_bytes() for path in shipped_yaml("datasets").values())
-    asked = json.dumps([options, only])
-    parts = (code_digest().encode(), asked.encode(), shipped.read_bytes(), *cards)
+    asked = json.dumps([only, options]).encode()
+    parts = (code_digest().encode(), asked, shipped.read_bytes(), *cards)
     state = digest(*parts, *_contents(results, name))
     kept = Sources.from_environment().cache_dir / "tables" / f"{name}.json"
     with suppress(OSError, ValueError):

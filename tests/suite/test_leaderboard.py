@@ -10,7 +10,6 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.engine.run import RunSettings
 from ddr_cli.suite.benchmark import benchmark_of
 from ddr_cli.suite.definition import load_suite
-from ddr_cli.suite.edges import edges
 from ddr_cli.suite.leaderboard import leaderboard
 from ddr_cli.suite.remaining import parts_of, run_suite
 from ddr_cli.suite.rows import long_rows, suite_rows
@@ -196,7 +195,7 @@ def test_what_is_not_there(rows, asked, message):
 
 
 def test_edges_are_counted_in_the_trial_logs(run):
-    _, folder = run
+    suite, folder = run
     chosen = []
     for dataset in SIZES:
         with (folder / dataset / "trials.csv").open() as lines:
@@ -205,7 +204,7 @@ def test_edges_are_counted_in_the_trial_logs(run):
                 for row in csv.DictReader(lines)
                 if row["reducer"] == "pca" and row["tune_seconds"]
             ]
-    table = edges(parts_of(*run)).set_index(["method", "parameter"])
+    table = benchmark_of(suite, parts_of(suite, folder)).edges.set_index(["method", "parameter"])
     found = table.loc["pca", "n_components"]
     assert (found["rows"], found["values"]) == (len(chosen), 3)
     assert found["lowest"] == pytest.approx(chosen.count(1) / len(chosen))
