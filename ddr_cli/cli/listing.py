@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,68 +15,51 @@ if TYPE_CHECKING:
     from ddr_cli.core.registry import Registry
 
 
-class Kind(StrEnum):
-    """What can be listed."""
-
-    datasets = "datasets"
-    reducers = "reducers"
-    classifiers = "classifiers"
-    measures = "measures"
-    metrics = "metrics"
-    splits = "splits"
-    preprocessors = "preprocessors"
-    formats = "formats"
-    generators = "generators"
-    papers = "papers"
-    configs = "configs"
-    suites = "suites"
-
-
-_KINDS = ", ".join(Kind)
-_ABOUT = {
-    Kind.datasets: "data sets with a card",
-    Kind.reducers: "methods of dimensionality reduction",
-    Kind.classifiers: "classifiers that score an embedding",
-    Kind.measures: "other scores of an embedding",
-    Kind.metrics: "metrics of classifiers",
-    Kind.splits: "ways to split data into training and test set",
-    Kind.preprocessors: "preprocessing steps",
-    Kind.formats: "file formats of cards",
-    Kind.generators: "generators of synthetic data",
-    Kind.papers: "reproduced papers",
-    Kind.configs: "shipped specs",
-    Kind.suites: "shipped suites",
+KINDS = {
+    "datasets": "data sets with a card",
+    "reducers": "methods of dimensionality reduction",
+    "classifiers": "classifiers that score an embedding",
+    "measures": "other scores of an embedding",
+    "metrics": "metrics of classifiers",
+    "splits": "ways to split data into training and test set",
+    "preprocessors": "preprocessing steps",
+    "formats": "file formats of cards",
+    "generators": "generators of synthetic data",
+    "papers": "reproduced papers",
+    "configs": "shipped specs",
+    "suites": "shipped suites",
 }
+_NAMES = ", ".join(KINDS)
 
 _REGISTRIES = {
-    Kind.reducers: ("ddr_cli.reducers.registry", "REDUCERS"),
-    Kind.classifiers: ("ddr_cli.evaluation.evaluators", "CLASSIFIERS"),
-    Kind.measures: ("ddr_cli.evaluation.evaluators", "MEASURES"),
-    Kind.preprocessors: ("ddr_cli.evaluation.evaluators", "PREPROCESSORS"),
-    Kind.formats: ("ddr_cli.data.formats", "FORMATS"),
-    Kind.generators: ("ddr_cli.data.formats", "GENERATORS"),
+    "reducers": ("ddr_cli.reducers.registry", "REDUCERS"),
+    "classifiers": ("ddr_cli.evaluation.evaluators", "CLASSIFIERS"),
+    "measures": ("ddr_cli.evaluation.evaluators", "MEASURES"),
+    "preprocessors": ("ddr_cli.evaluation.evaluators", "PREPROCESSORS"),
+    "formats": ("ddr_cli.data.formats", "FORMATS"),
+    "generators": ("ddr_cli.data.formats", "GENERATORS"),
 }
 
 
-def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
+def _names_and_summaries(kind: str) -> Iterable[tuple[str, str]]:
     # Each kind imports what it lists and no more: completion must stay fast.
-    if kind in (Kind.configs, Kind.suites):
-        return _titles(kind.value)
-    if kind is Kind.datasets:
+    if kind in ("configs", "suites"):
+        return _titles(kind)
+    if kind == "datasets":
         from ddr_cli.data.cards import card_names, load_card
 
         return [(name, load_card(name).title) for name in card_names()]
-    if kind is Kind.metrics:
+    if kind == "metrics":
         from ddr_cli.evaluation.metrics import get_scale, metric_names
 
         scales = map(get_scale, metric_names())
         own = [(scale.name, f"{scale.title}, {scale.better} is better") for scale in scales]
         return [*own, ("roc_auc_ovr, ...", "every scorer of scikit-learn, higher is better")]
-    if kind is Kind.splits:
+    if kind == "splits":
         from ddr_cli.evaluation.splits import SPLITS
 
         return SPLITS.items()
-    if kind is Kind.papers:
+    if kind == "papers":
         from ddr_cli.papers.schema import load_paper, paper_names
 
         return [(name, load_paper(name).reference.title) for name in paper_names()]
@@ -101,19 +83,13 @@ def _titles(folder: str) -> Iterable[tuple[str, str]]:
         yield name, title if isinstance(title, str) else f"(see 'ddr {how}')"
 
 
-def _kind(word: str) -> Kind:
-    if word not in set(Kind):
-        raise InputError(f"No kind {word!r}.{did_you_mean(word, Kind)} There are {_KINDS}.")
-    return Kind(word)
-
-
 def list_names(
     kind: Annotated[
         str,
         typer.Argument(
             metavar="KIND",
-            help=f"What to list: {_KINDS}.",
-            autocompletion=lambda: [each.value for each in Kind],
+            help=f"What to list: {_NAMES}.",
+            autocompletion=lambda: list(KINDS),
         ),
     ] = "",
     as_json: AsJson = False,
@@ -122,7 +98,9 @@ def list_names(
 
     Without KIND, the command lists the kinds.
     """
-    rows = list(_names_and_summaries(_kind(kind)) if kind else _ABOUT.items())
+    if kind and kind not in KINDS:
+        raise InputError(f"No kind {kind!r}.{did_you_mean(kind, KINDS)} There are {_NAMES}.")
+    rows = list(_names_and_summaries(kind) if kind else KINDS.items())
     if as_json:
         print_json([{"name": name, "summary": summary} for name, summary in rows])
         return

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ddr_cli.comparison.names import (
     family_name,
@@ -31,9 +32,6 @@ from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import ClassifierSpec, MeasureSpec, ReducerSpec
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 from ddr_cli.spec.sweeps import TRAIN
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MEAN_LEVEL = 0.95
 """Level of the corrected interval of a mean and of a difference."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from ddr_cli.comparison.names import is_rate, lower_is_better
@@ -15,11 +18,6 @@ from ddr_cli.comparison.summary import AXES, best_index
 from ddr_cli.figures import style
 from ddr_cli.figures.picture import Method, Picture
 from ddr_cli.spec.budgets import LABELS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.text import Annotation
 
 _DASHED = (0, (4, 2))
 _REFERENCE: dict[str, Any] = {"color": style.NEUTRAL, "linestyle": _DASHED, "linewidth": 1.1}

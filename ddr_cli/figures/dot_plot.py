@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from ddr_cli.comparison.against_controls import AgainstControls, largest_class_score
 from ddr_cli.comparison.names import lower_is_better, parameter_name, plain
@@ -34,11 +37,6 @@ from ddr_cli.figures.style import (
     value_axis,
     with_progress,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 _DEFAULT_MARKER = "|"
 _SHIFT = 0.17  # between two families of splits

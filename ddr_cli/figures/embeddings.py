@@ -5,10 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from numpy.typing import NDArray
 
 from ddr_cli.comparison.names import (
     family_name,
@@ -20,6 +23,7 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.runs import split_family
 from ddr_cli.comparison.summary import Item, Summary, find_item, same_value, swept_columns
+from ddr_cli.engine.plan.identity import DataIdentity
 from ddr_cli.engine.rows import embeddings as kept_files
 from ddr_cli.engine.rows.embeddings import KeptEmbedding
 from ddr_cli.figures.style import (
@@ -32,15 +36,7 @@ from ddr_cli.figures.style import (
     new_figure,
     set_title,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from ddr_cli.engine.plan.identity import DataIdentity
-    from ddr_cli.spec import Spec
-
+from ddr_cli.spec import Spec
 
 # Beyond this many points in a figure they become a picture inside the drawing: as shapes of their
 # own they would make it megabytes.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ddr_cli.comparison.compare import Comparison
@@ -21,10 +23,6 @@ from ddr_cli.comparison.names import (
 from ddr_cli.comparison.selection import TRACKS
 from ddr_cli.core.errors import InputError
 from ddr_cli.figures.style import NEUTRAL, ON_CELL, house_style, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Light enough at both ends for black figures on them.
 _COLOURS = LinearSegmentedColormap.from_list("pairs", ["#f0a868", "#ffffff", "#74aedc"])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
 from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.comparison.names import (
@@ -49,11 +51,6 @@ from ddr_cli.figures.style import (
 )
 from ddr_cli.spec.budgets import ALL, LABELS, Budget
 from ddr_cli.spec.sweeps import TRAIN
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
 
 Method = tuple[str, str]
 """The display labels of a reducer and a classifier."""

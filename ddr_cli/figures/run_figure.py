@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
+from matplotlib.figure import Figure
 
 from ddr_cli.comparison.summary import AXES, Summary, swept_columns
 from ddr_cli.figures.curves import draw_curves, draw_heat_maps
@@ -12,9 +11,6 @@ from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
 from ddr_cli.figures.embeddings import draw_embeddings, drawn_embeddings, scores_note
 from ddr_cli.figures.picture import NO_NOTES, Notes, Picture
 from ddr_cli.figures.style import house_style, new_figure, with_progress
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _MOST_PANELS = 4
 _UNORDERED = "random_state"

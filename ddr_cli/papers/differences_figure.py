@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ddr_cli.comparison.names import difference_text, is_rate
 from ddr_cli.figures import style
 from ddr_cli.papers.numbers import NumberResult, band_of, reach_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _FEWEST = 6
 _MOST_ACROSS = 4

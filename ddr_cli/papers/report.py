@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from ddr_cli.core.progress import track
 from ddr_cli.papers.assess import ArtefactResult, Assessment, PaperResult, assess
@@ -24,9 +24,6 @@ from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import PAGE
 from ddr_cli.report.run_files import figure_of, write_derived, write_figure, write_file, write_run
 from ddr_cli.report.table import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COUNTS = "verdict_counts.md"
 _FORMS = {

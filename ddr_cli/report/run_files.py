@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from ddr_cli.comparison.against_controls import against_controls
 from ddr_cli.comparison.runs import Run
@@ -24,9 +25,6 @@ from ddr_cli.figures.run_figure import draw
 from ddr_cli.figures.style import rendered
 from ddr_cli.report.table import Table
 from ddr_cli.spec.model import is_card_path
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _OWN = ("report", "tables", "figures")
 _SUITE = "suite_"

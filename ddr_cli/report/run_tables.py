@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -141,7 +141,7 @@ def _all_of(
     settings, columns = _tuples(cells, down), _tuples(cells, across)
     texts = {
         (setting, column): _cell(row, metric)
-        for setting, column, row in zip(settings, columns, _records(cells), strict=True)
+        for setting, column, row in zip(settings, columns, cells.to_dict("records"), strict=True)
     }
     splits: dict[tuple[object, ...], int] = {}
     for column, n in zip(columns, cells["n"], strict=True):
@@ -182,7 +182,7 @@ def _bests(
                 *(str(name) for name in method[:2]),
                 *(plain(row[name]) for name in places),
                 family_name(row.family, row["n"]),
-                _cell(_records(cells.loc[[row.index]])[0], metric),
+                _cell(cells.loc[row.index], metric),
                 row.setting,
                 str(len(group)),
             ]
@@ -198,11 +198,7 @@ def _tuples(rows: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:
     ]
 
 
-def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
-
-
-def _cell(row: Mapping[str, Any], metric: str) -> str:
+def _cell(row: Any, metric: str) -> str:
     sd, failed = row["sd"], row.get("failed", 0)
     if failed and failed == row["n"]:
         return "failed"

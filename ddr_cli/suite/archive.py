@@ -7,7 +7,6 @@ import zipfile
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
@@ -19,13 +18,11 @@ from ddr_cli.engine.rows.journal import FILE_NAMES
 from ddr_cli.engine.rows.manifest import MANIFEST as RUN
 from ddr_cli.engine.rows.manifest import read_manifest
 from ddr_cli.suite.audits import FILE_NAME as AUDITS
+from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.names import MANIFEST, VERIFIED
 from ddr_cli.suite.published import SUMS, archive_name, submissions_of
 from ddr_cli.suite.remaining import SuitePart
 from ddr_cli.suite.submission import Submission
-
-if TYPE_CHECKING:
-    from ddr_cli.suite.definition import Suite
 
 
 def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: Path) -> list[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from matplotlib.transforms import Bbox
 from scipy import stats
@@ -36,10 +38,6 @@ from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
 from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.orders import LEAVING_OUT
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # In points: the gap between a marker and its name, a letter, and a step up or down for a name.
 _GAP, _LETTER, _LINE = 5, 4.5, 4.0

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.extras import nothing_fitted
 from ddr_cli.core.own_code import class_name, located
+from ddr_cli.data import Sources
+from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.run import RunOutcome, RunSettings
 from ddr_cli.suite.audits import audit_parts
@@ -20,10 +21,6 @@ from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
 from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.remaining import SuitePart, folder_of, parts_of, run_suite, seen_again
 from ddr_cli.suite.rows import suite_rows
-
-if TYPE_CHECKING:
-    from ddr_cli.data import Sources
-    from ddr_cli.engine.audit import Audit
 
 
 @dataclass(frozen=True)

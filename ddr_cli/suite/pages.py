@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection
 from html import escape
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 import ddr_cli
 from ddr_cli.comparison.across_datasets import EQUIVALENCE
@@ -55,10 +56,6 @@ from ddr_cli.suite.page_data import (
 from ddr_cli.suite.panels import draw_dimensions, draw_labels, draw_method_dimensions, draw_sizes
 from ddr_cli.suite.rows import SELECTED
 from ddr_cli.suite.tables import board_cells, choices_table, leaderboard_notes, leaderboard_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 LEADERBOARD, PICTURE, MARKDOWN = "leaderboard.csv", "leaderboard.png", "leaderboard.md"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -21,14 +21,11 @@ from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.page import short
 from ddr_cli.report.table import Table
+from ddr_cli.spec.model import Spec
+from ddr_cli.suite.definition import Erratum, Suite
 from ddr_cli.suite.leaderboard import Leaderboard, rank_text, ranks_text
 from ddr_cli.suite.remaining import ESTIMATED, MEASURED, SuitePart
 from ddr_cli.suite.rows import failures
-
-if TYPE_CHECKING:
-    from ddr_cli.spec.model import Spec
-    from ddr_cli.suite.definition import Erratum, Suite
-
 
 ALIKE = "≈"
 """The mark of a method that cannot be distinguished from another one."""

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
-from ddr_cli.cli.listing import Kind
+from ddr_cli.cli.listing import KINDS
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
 from ddr_cli.data.formats import FORMATS, GENERATORS
@@ -23,7 +23,7 @@ def listed(kind):
     return [line.split()[0] for line in result.output.splitlines()]
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_names(kind):
     assert listed(kind)
 
@@ -36,7 +36,7 @@ def test_a_registry_leads_to_the_list_of_its_names(registry):
 
 
 def test_without_a_kind_all_kinds_are_listed():
-    assert listed("") == list(Kind)
+    assert listed("") == list(KINDS)
 
 
 def test_a_list_is_printed_as_json():
