@@ -10,7 +10,7 @@ unadjusted one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -26,6 +26,7 @@ from ddr_cli.comparison.selection import (
     Selection,
     Track,
     matching,
+    remarks_on,
     select,
     what_each_has,
 )
@@ -146,8 +147,8 @@ def compare(
     references = _references(selection, against)
     differences = _differences(selection, references)
     pairs = table_of_pairs(selection, equivalence)
-    _remark_on_runs_of_one_dataset(selection)
-    _check_common(selection, differences, pairs)
+    notes = (*remarks_on(selection.places), *_note_on_datasets(selection))
+    _check_common(selection, differences, pairs, notes)
     return Comparison(
         metric=selection.metric,
         equivalence=equivalence,
@@ -155,7 +156,7 @@ def compare(
         differences=differences,
         pairs=pairs,
         scores=table_of_scores(selection),
-        notes=selection.remarks.sentences(),
+        notes=notes,
     )
 
 
@@ -247,7 +248,9 @@ def _described(entry: ComparedMethod) -> dict[str, object]:
     }
 
 
-def _check_common(selection: Selection, differences: pd.DataFrame, pairs: pd.DataFrame) -> None:
+def _check_common(
+    selection: Selection, differences: pd.DataFrame, pairs: pd.DataFrame, notes: Sequence[str]
+) -> None:
     """Raise an error for runs that have nothing to compare."""
     datasets = {place.dataset for place in selection.places}
     linked = (
@@ -269,17 +272,17 @@ def _check_common(selection: Selection, differences: pd.DataFrame, pairs: pd.Dat
     else:
         return
     lines = [f"{problem}. Methods and splits of each run:", what_each_has(selection)]
-    raise InputError("\n".join([*lines, *selection.remarks.sentences()]))
+    raise InputError("\n".join([*lines, *notes]))
 
 
-def _remark_on_runs_of_one_dataset(selection: Selection) -> None:
-    """Add a remark on how a data set with several runs counts, if there are several data sets."""
+def _note_on_datasets(selection: Selection) -> Iterator[str]:
+    """Yield how a data set with several runs counts, if there are several data sets."""
     runs: dict[str, list[str]] = {}
     for place in selection.places:
         runs.setdefault(place.dataset, []).append(place.label)
     several = [f"{name} ({', '.join(own)})" for name, own in runs.items() if len(own) > 1]
     if several and len(runs) > 1:
-        selection.remarks.add_for_all(
+        yield (
             "Each data set counts once, with the mean over its runs that have both methods: "
-            f"{'; '.join(several)}"
+            f"{'; '.join(several)}."
         )

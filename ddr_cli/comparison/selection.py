@@ -42,44 +42,20 @@ _MOST_NAMED = 4
 # -- the runs -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ComparedRun:
-    """A compared run: its unique label, summary and data set."""
+    """A compared run: its unique label, summary, data set, and sentences about its comparison."""
 
     label: str
     tag: str
     summary: Summary
     dataset: str
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def run(self) -> Run:
         """What its folder holds."""
         return self.summary.run
-
-
-@dataclass
-class Remarks:
-    """Sentences about the comparison, each with the runs that it applies to."""
-
-    runs: int
-    found: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, sentence: str, place: ComparedRun) -> None:
-        """Add a sentence on a run."""
-        labels = self.found.setdefault(sentence, [])
-        if place.label not in labels:
-            labels.append(place.label)
-
-    def add_for_all(self, sentence: str) -> None:
-        """Add a sentence on all runs together."""
-        self.found[sentence] = [""] * self.runs
-
-    def sentences(self) -> tuple[str, ...]:
-        """Return the sentences; those that do not apply to all runs name theirs."""
-        return tuple(
-            f"{sentence}." if len(labels) == self.runs else f"{sentence} ({listed(labels)})."
-            for sentence, labels in self.found.items()
-        )
 
 
 def load_compared(runs: Sequence[Path | Summary]) -> tuple[ComparedRun, ...]:
@@ -103,6 +79,18 @@ def load_compared(runs: Sequence[Path | Summary]) -> tuple[ComparedRun, ...]:
             ComparedRun(f"{folder.name} ({tag})" if tag else run.name, tag, summary, dataset)
         )
     return tuple(found)
+
+
+def remarks_on(places: Sequence[ComparedRun]) -> tuple[str, ...]:
+    """Return the remarks on runs; those that do not apply to all name theirs."""
+    labels: dict[str, list[str]] = {}
+    for place in places:
+        for sentence in dict.fromkeys(place.remarks):
+            labels.setdefault(sentence, []).append(place.label)
+    return tuple(
+        f"{sentence}." if len(own) == len(places) else f"{sentence} ({listed(own)})."
+        for sentence, own in labels.items()
+    )
 
 
 def _end_of(folder: Path, others: Collection[Path]) -> str:
@@ -144,12 +132,11 @@ class ComparedMethod:
 
 @dataclass(frozen=True)
 class Selection:
-    """The compared methods, and remarks on how they were chosen."""
+    """The compared methods of the compared runs."""
 
     metric: str
     places: tuple[ComparedRun, ...]
     entries: tuple[ComparedMethod, ...]
-    remarks: Remarks
 
 
 def select(
@@ -166,23 +153,22 @@ def select(
     settings = _settings(at, places)
     if classifier is not None:
         _check_classifier(classifier, places)
-    remarks = Remarks(len(places))
     found: list[ComparedMethod] = []
     for place in places:
-        rows = _repeated(place, metric, remarks)
+        rows = _repeated(place, metric)
         if not rows.empty:
-            rows = _one_classifier_setting(place, rows, classifier, remarks)
+            rows = _one_classifier_setting(place, rows, classifier)
         if not rows.empty:
-            rows = _one_budget(place, rows, settings, remarks)
-        found += _best(place, rows, metric, settings, remarks)
+            rows = _one_budget(place, rows, settings)
+        found += _best(place, rows, metric, settings)
     entries = _named(found, places)
     if methods and entries:
         names = list(dict.fromkeys(entry.name for entry in entries))
         wanted = {name for text in _split_names(methods, names) for name in matching(text, names)}
         entries = [entry for entry in entries if entry.name in wanted]
     if not entries:
-        raise InputError(" ".join(["Nothing can be compared.", *remarks.sentences()]))
-    return Selection(metric, places, tuple(entries), remarks)
+        raise InputError(" ".join(["Nothing can be compared.", *remarks_on(places)]))
+    return Selection(metric, places, tuple(entries))
 
 
 def _metric(requested: str | None, places: Sequence[ComparedRun]) -> str:
@@ -200,25 +186,24 @@ def _metric(requested: str | None, places: Sequence[ComparedRun]) -> str:
 # -- rows -----------------------------------------------------------------------------------------
 
 
-def _repeated(place: ComparedRun, metric: str, remarks: Remarks) -> pd.DataFrame:
+def _repeated(place: ComparedRun, metric: str) -> pd.DataFrame:
     """Return the rows of a metric over all of a run's repeated splits."""
     run, rows = place.run, place.summary.rows
     if metric not in run.spec.metrics:
-        remarks.add(f"Left out: no metric '{metric}'", place)
+        place.remarks.append(f"Left out: no metric '{metric}'")
         return rows.iloc[:0]
     own = run.spec.split.kind == PREDEFINED
     rows = rows[(rows["metric"] == metric) & ((rows["split"] == PREDEFINED) == own)]
     if (shuffled := rows["control"] == SHUFFLED_LABELS).any():
-        remarks.add("Shuffled labels are a control, not a method: left out", place)
+        place.remarks.append("Shuffled labels are a control, not a method: left out")
         rows = rows[~shuffled]
     complete = rows["n"] == rows["planned"]
     if rows.empty:
-        remarks.add("Left out: none of its trials succeeded", place)
+        place.remarks.append("Left out: none of its trials succeeded")
     elif rows["planned"].max() < 2:
-        remarks.add(
+        place.remarks.append(
             "Left out: one split has no spread; run the spec on two splits or more, such as with "
-            "--repeats 20",
-            place,
+            "--repeats 20"
         )
         return rows.iloc[:0]
     elif len(partial := rows[~complete]):
@@ -227,12 +212,12 @@ def _repeated(place: ComparedRun, metric: str, remarks: Remarks) -> pd.DataFrame
             "splits"
             for row in partial.to_dict("records")
         )
-        remarks.add(f"Left out, as not all splits succeeded: {listed(list(names))}", place)
+        place.remarks.append(f"Left out, as not all splits succeeded: {listed(list(names))}")
     return rows[complete]
 
 
 def _one_classifier_setting(
-    place: ComparedRun, rows: pd.DataFrame, requested: str | None, remarks: Remarks
+    place: ComparedRun, rows: pd.DataFrame, requested: str | None
 ) -> pd.DataFrame:
     """Return the rows of one setting of each classifier: the requested one, or the spec's first.
 
@@ -244,14 +229,13 @@ def _one_classifier_setting(
         labels = [item for item in items if _is_called(item.label, requested)]
         items = labels or [item for item in items if _is_called(item.name, requested)]
         if not items:
-            remarks.add(f"Left out: no classifier '{requested}'", place)
+            place.remarks.append(f"Left out: no classifier '{requested}'")
     kept: dict[str, str] = {}
     for item in items:
         label = method_name(item.label)
         if item.name in kept:
-            remarks.add(
-                f"For {method_name(item.name)}, {kept[item.name]} is compared, not {label}",
-                place,
+            place.remarks.append(
+                f"For {method_name(item.name)}, {kept[item.name]} is compared, not {label}"
             )
         kept.setdefault(item.name, label)
     return rows[rows["classifier_label"].isin(kept.values())]
@@ -300,7 +284,7 @@ def _column(name: str, parameters: Sequence[str], places: Sequence[ComparedRun])
 
 
 def _one_budget(
-    place: ComparedRun, rows: pd.DataFrame, settings: Mapping[str, Any], remarks: Remarks
+    place: ComparedRun, rows: pd.DataFrame, settings: Mapping[str, Any]
 ) -> pd.DataFrame:
     """Return the rows with the most labels per class and the most training samples.
 
@@ -313,7 +297,7 @@ def _one_budget(
         values = rows[name]
         most = ALL if (values == ALL).any() else values.max()
         if not (values == most).all():
-            remarks.add(f"Compared at {name} = {plain(most)}", place)
+            place.remarks.append(f"Compared at {name} = {plain(most)}")
         rows = rows[values == most]
     return rows
 
@@ -323,24 +307,22 @@ def _best(
     rows: pd.DataFrame,
     metric: str,
     settings: Mapping[str, Any],
-    remarks: Remarks,
 ) -> list[ComparedMethod]:
     """Return each method at the requested setting, or else at the setting with the best mean."""
     keys = ["reducer_label", "classifier_label", *([TUNED] if TUNED in rows else [])]
     found = []
     for _, group in rows.groupby(keys, sort=False, dropna=False):
         for column, value in settings.items():
-            group = _with_value(place, group, column, value, remarks)
+            group = _with_value(place, group, column, value)
         if group.empty:
             continue
         row = Row(place.summary, best_index(group["mean"], metric))
         found.append(ComparedMethod(place, row, len(group)))
     most = max((each.settings for each in found), default=1)
     if most > 1:
-        remarks.add(
+        place.remarks.append(
             f"Swept methods are compared at their best setting, of up to {most}, by mean "
-            f"{metric_name(metric)} on the test sets, which favours larger grids",
-            place,
+            f"{metric_name(metric)} on the test sets, which favours larger grids"
         )
     return found
 
@@ -350,7 +332,6 @@ def _with_value(
     group: pd.DataFrame,
     column: str,
     value: Any,
-    remarks: Remarks,
 ) -> pd.DataFrame:
     """Return the rows of a method that have a parameter's value.
 
@@ -372,13 +353,13 @@ def _with_value(
         return group
     if absent and not tuned and column not in AXES:
         short = column.partition(".")[2]
-        remarks.add(f"{name} has no {short} and is compared as it is", place)
+        place.remarks.append(f"{name} has no {short} and is compared as it is")
         return group
     chosen = group.iloc[:0]
     if not absent:
         chosen = group[[same_value(each, value) for each in group[column]]]
     if chosen.empty:
-        remarks.add(f"{name} cannot have {shown}: left out", place)
+        place.remarks.append(f"{name} cannot have {shown}: left out")
     return chosen
 
 
