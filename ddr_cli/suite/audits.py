@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.progress import track
-from ddr_cli.data import Sources, load_dataset
+from ddr_cli.data import load_dataset
 from ddr_cli.engine.audit import QUESTIONS, Audit, audit, summary
 from ddr_cli.engine.plan.plan import make_plan
 from ddr_cli.reducers.registry import REDUCERS
@@ -31,9 +31,8 @@ def audit_parts(
     parts: Sequence[SuitePart],
     folder: Path,
     *,
-    sources: Sources | None = None,
-    told: Callable[[str], None] = lambda _: None,
-    quiet: bool = True,
+    told: Callable[[str], None],
+    quiet: bool,
 ) -> list[Audit]:
     """Audit the methods of these parts, except where it is done, and return what was found.
 
@@ -50,7 +49,7 @@ def audit_parts(
                 default = item.model_copy(update={"grids": {}})
                 alone = part.spec.model_copy(update={"reducers": (default,), "tune": None})
                 options = part.plan.data.options
-                load = partial(load_dataset, part.spec.card, options=options, sources=sources)
+                load = partial(load_dataset, part.spec.card, options=options)
                 try:
                     answers = asdict(audit(make_plan(alone), load))
                 except Exception as error:  # the method may be anyone's

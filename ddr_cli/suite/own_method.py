@@ -11,9 +11,7 @@ import pandas as pd
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.extras import nothing_fitted
 from ddr_cli.core.own_code import class_name, located
-from ddr_cli.data import Sources
 from ddr_cli.engine.audit import Audit
-from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.run import RunOutcome, RunSettings
 from ddr_cli.suite.audits import audit_parts
 from ddr_cli.suite.definition import Suite
@@ -73,7 +71,6 @@ def join(
     method: str,
     settings: RunSettings,
     *,
-    sources: Sources | None = None,
     only: Sequence[str] = (),
     hours: float | None = None,
     classifier: str | None = None,
@@ -86,14 +83,13 @@ def join(
     method is ranked among the transductive ones. Its rows are in ``suite_<suite>_<method>``; the
     same call resumes it. Raises InputError if the suite has no such split.
     """
-    datasets = Datasets(sources)
 
     def placed(track: str) -> tuple[Joined, Suite, list[SuitePart]]:
         """Return the method in a track, a suite of only it, and the parts of that."""
         own = suite.with_method(located(method, Path()), track)
         folder = folder_of(suite, settings.out)
         with nothing_fitted():
-            theirs = parts_of(suite, folder, datasets=datasets, tracks=[track], only=only)
+            theirs = parts_of(suite, folder, tracks=[track], only=only)
         there = [part for part in theirs if part.ended]
         if not there:
             raise InputError(
@@ -103,14 +99,14 @@ def join(
             )
         name, rows = class_name(method), suite_rows(there)
         names = [part.spec.dataset.name for part in there]
-        mine = parts_of(own, folder_of(own, settings.out), datasets=datasets, only=names)
+        mine = parts_of(own, folder_of(own, settings.out), only=names)
         return Joined(suite, name, track, classifier, metric, rows, there), own, mine
 
     joined, own, mine = placed(INDUCTIVE)
     # An unknown classifier or metric is reported before anything is run.
     joined.board(joined.theirs, tuned=suite.tracks[INDUCTIVE].tune is not None)
     folder = folder_of(own, settings.out)
-    audits = audit_parts(mine, folder, sources=sources, told=told, quiet=settings.quiet)
+    audits = audit_parts(mine, folder, told=told, quiet=settings.quiet)
     if any(each.alone is False for each in audits):
         track = suite.transductive_track
         told(
@@ -123,7 +119,6 @@ def join(
         own,
         mine,
         replace(settings, out=folder),
-        sources=sources,
         hours=hours,
         splits=max(part.ended for part in joined.there),
         told=told,

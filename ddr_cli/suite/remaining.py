@@ -36,7 +36,6 @@ from ddr_cli.suite.names import FOLDER, MANIFEST
 from ddr_cli.suite.published import results_of
 
 if TYPE_CHECKING:
-    from ddr_cli.data import Sources
     from ddr_cli.engine.run import RunOutcome, RunSettings
     from ddr_cli.spec import Spec, SplitKey
     from ddr_cli.suite.definition import Suite
@@ -161,12 +160,11 @@ def parts_of(
     suite: Suite,
     out: Path,
     *,
-    datasets: Datasets | None = None,
     tracks: Sequence[str] = (),
     only: Sequence[str] = (),
 ) -> list[SuitePart]:
     """Return the parts of these tracks and data sets, or of all, with their state in `out`."""
-    datasets = datasets or Datasets()
+    datasets = Datasets()
     return [
         _part(spec, make_plan(spec, datasets=datasets), out / spec.name)
         for spec in track(list(suite.specs(tracks=tracks, datasets=only)), "Specs")
@@ -193,7 +191,6 @@ def run_suite(
     parts: Sequence[SuitePart],
     settings: RunSettings,
     *,
-    sources: Sources | None = None,
     hours: float | None = None,
     splits: int | None = None,
     told: Callable[[str], None] = lambda _: None,
@@ -217,7 +214,6 @@ def run_suite(
         return run_specs(
             [part.spec for part in parts],
             replace(settings, redo=(*settings.redo, "changed")),
-            sources=sources,
             ended=lambda _: None,
             refused=lambda spec, error: told(f"{spec.name}: {error}"),
             plans={part.spec.name: part.plan for part in parts},
