@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ddr_cli.comparison.names import is_rate
 from ddr_cli.comparison.summary import Summary, swept_columns
@@ -32,7 +31,9 @@ def notes_on(summary: Summary) -> Notes:
             if name in artefact.specs:
                 quoted += quoted_numbers(judge_numbers(artefact, {name: summary}), summary)
                 marks += judge_marks(artefact, {name: summary})
-    texts = {each.entry.row: _mark_text(each) for each in marks if _judged(each)}
+    texts = {
+        each.entry.row: _mark_text(each) for each in marks if each.own.verdict not in _NO_VERDICT
+    }
     return Notes(tuple(dict.fromkeys(quoted)), texts)
 
 
@@ -54,10 +55,6 @@ def quoted_numbers(results: Sequence[NumberResult], summary: Summary) -> list[Qu
             if row is not None and row.summary is summary
         ]
     return list(dict.fromkeys(found))
-
-
-def _judged(result: Any) -> bool:
-    return result.own.verdict not in _NO_VERDICT
 
 
 def _mark_text(result: MarkResult) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -25,27 +25,21 @@ if TYPE_CHECKING:
 
 
 class Predicate(Frozen):
-    """A statement about our results; a call tests it for one view of the sub-claim.
-
-    A subclass states whether it needs a parameter's grid, and whether it compares two rows.
-    """
-
-    needs_grid: ClassVar[bool] = False
-    compares: ClassVar[bool] = False
+    """A statement about our results; a call tests it for one view of the sub-claim."""
 
     @abstractmethod
     def __call__(self, view: PartView) -> Outcome: ...
 
 
-class _OnGrid(Predicate):
-    needs_grid: ClassVar[bool] = True
+class OnGrid(Predicate):
+    """A statement about a series of rows along a parameter."""
 
 
-class _Comparison(Predicate):
-    compares: ClassVar[bool] = True
+class Compares(Predicate):
+    """A statement about a row, or a series, in comparison with another one."""
 
 
-class _Range(_OnGrid):
+class _Range(OnGrid):
     low: float | None = None
     high: float | None = None
 
@@ -90,7 +84,7 @@ class AtMostValue(Predicate):
 # -- two rows -------------------------------------------------------------------------------------
 
 
-class Ahead(_Comparison):
+class Ahead(Compares):
     """The value is better than the one it is compared with, in the metric's direction."""
 
     name: Literal["ahead"]
@@ -105,7 +99,7 @@ class Ahead(_Comparison):
         return found._replace(holds=found.holds and gain.mean > 0)
 
 
-class NotBehind(_Comparison):
+class NotBehind(Compares):
     """The value is worse than the one it is compared with by at most `tolerance`, or better."""
 
     name: Literal["not_behind"]
@@ -121,7 +115,7 @@ class NotBehind(_Comparison):
         return gain.within(text, above=-self.tolerance)
 
 
-class RelativeGain(_Comparison):
+class RelativeGain(Compares):
     """The value is lower than the other one by at least this fraction of the other one."""
 
     name: Literal["relative_gain"]
@@ -139,7 +133,7 @@ class RelativeGain(_Comparison):
         )
 
 
-class WithinOf(_Comparison):
+class WithinOf(Compares):
     """The value and the one it is compared with differ by at most `tolerance`."""
 
     name: Literal["within_of"]
@@ -154,7 +148,7 @@ class WithinOf(_Comparison):
         return difference.within(text, above=-self.tolerance, below=self.tolerance)
 
 
-class Faster(_Comparison):
+class Faster(Compares):
     """Its fits take at most one `times`-th of the CPU time of those it is compared with."""
 
     name: Literal["faster"]
@@ -178,7 +172,7 @@ class Faster(_Comparison):
 # -- a series along a parameter -------------------------------------------------------------------
 
 
-class LevelAt(_OnGrid):
+class LevelAt(OnGrid):
     """The value at `at` is within `tolerance` of `value`."""
 
     name: Literal["level_at"]
@@ -195,7 +189,7 @@ class LevelAt(_OnGrid):
         return level.within(text, above=low, below=high)
 
 
-class BelowAt(_OnGrid):
+class BelowAt(OnGrid):
     """The value at `at` is below `value`."""
 
     name: Literal["below_at"]
@@ -209,7 +203,7 @@ class BelowAt(_OnGrid):
         return Outcome(level.mean < self.value, text, level.p(below=self.value))
 
 
-class MinimumIn(_OnGrid):
+class MinimumIn(OnGrid):
     """The smallest value of the series lies from `low` to `high`, both included."""
 
     name: Literal["minimum_in"]
@@ -255,7 +249,7 @@ class FlatIn(_Range):
         )
 
 
-class StaysWithin(_OnGrid):
+class StaysWithin(OnGrid):
     """The series stays between `low - slack` and `high + slack` over a long enough range.
 
     The range is the longest run of neighbouring grid values inside the band, and its last grid
@@ -290,7 +284,7 @@ class StaysWithin(_OnGrid):
         return Outcome(_ratio(longest) >= self.span, text, min(ps, default=1.0))
 
 
-class RisesTowards(_OnGrid):
+class RisesTowards(OnGrid):
     """The series is higher at the `end` of its grid than at `start`, by at least `at_least`."""
 
     name: Literal["rises_towards"]
@@ -309,7 +303,7 @@ class RisesTowards(_OnGrid):
         return found._replace(holds=found.holds and rise.mean > 0)
 
 
-class AheadAlong(_Range):
+class AheadAlong(_Range, Compares):
     """From `low` to `high` the series is better than the one it is compared with.
 
     It is better, in the metric's direction, at every grid value that both have, and by at least
@@ -319,7 +313,6 @@ class AheadAlong(_Range):
 
     name: Literal["ahead_along"]
     at_least: Annotated[float, Ge(0)] = 0.0
-    compares: ClassVar[bool] = True
 
     def __call__(self, view: PartView) -> Outcome:
         found = view.common(self.low, self.high)

@@ -22,7 +22,7 @@ from ddr_cli.report import Format
 from ddr_cli.report.chart import page_chart
 from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import PAGE
-from ddr_cli.report.run_files import figure_of, write_derived, write_figure, write_file, write_run
+from ddr_cli.report.run_files import write_derived, write_figure, write_file, write_run
 from ddr_cli.report.table import Table
 
 COUNTS = "verdict_counts.md"
@@ -98,7 +98,7 @@ def write_report(
         drawings: dict[str, bytes] = {}
         for summary in track(assessment.summaries, "Figures"):
             files += write_run(summary, notes_on(summary), unchanged=unchanged)
-            drawings[summary.run.name] = figure_of(summary, ".svg").read_bytes()
+            drawings[summary.run.name] = (summary.run.folder / "figure.svg").read_bytes()
         # A figure's last line changes with all that its run's verdicts depend on.
         of_runs = tuple(drawings.values())
         for result in assessment.papers:
@@ -147,7 +147,7 @@ def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
     from ddr_cli.figures.style import as_pdf
 
     for summary in track(assessment.summaries, "Figures"):
-        path = figure_of(summary, ".pdf")
+        path = summary.run.folder / "figure.pdf"
         yield write_file(path, as_pdf(draw(summary, notes_on(summary))))
     for result in assessment.papers:
         for item in result.artefacts:
@@ -203,5 +203,5 @@ def _copy_figures(
     for summary in item.own:
         run = f"_{summary.run.name}" if len(item.artefact.specs) > 1 else ""
         for ending in endings:
-            drawn = figure_of(summary, ending).read_bytes()
+            drawn = (summary.run.folder / f"figure{ending}").read_bytes()
             yield write_file(folder / f"{_stem(result, item)}{run}{ending}", drawn)

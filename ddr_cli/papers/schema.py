@@ -22,7 +22,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.registry import paper_files
 from ddr_cli.core.validation import Frozen, validated
 from ddr_cli.core.yaml_loader import read_document
-from ddr_cli.papers.predicates import AnyPredicate
+from ddr_cli.papers.predicates import AnyPredicate, Compares, OnGrid
 from ddr_cli.papers.questions import MethodSelector, Near, Selector, Swap
 
 OneLine = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
@@ -316,9 +316,9 @@ class Part(_Said):
 
     @model_validator(mode="after")
     def _has_what_its_predicate_needs(self) -> Self:
-        if self.predicate.needs_grid and not self.along:
+        if isinstance(self.predicate, OnGrid) and not self.along:
             raise ValueError(f"the term '{self.term}' needs 'along'")
-        if self.predicate.compares and self.than is None:
+        if isinstance(self.predicate, Compares) and self.than is None:
             raise ValueError(f"the term '{self.term}' needs 'than'")
         return self
 

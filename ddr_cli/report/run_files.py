@@ -121,11 +121,6 @@ def write_derived(
     ], True
 
 
-def figure_of(summary: Summary, ending: str) -> Path:
-    """Return the path of a run's figure."""
-    return summary.run.folder / f"figure{ending}"
-
-
 def write_file(path: Path, content: str | bytes) -> Path:
     """Write a file that is derived from journals, but not through a link, unless it is the same."""
     # A results folder that came from someone else may hold links to other places.

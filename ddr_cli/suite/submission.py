@@ -146,7 +146,9 @@ class Submission:
             spec = manifest.spec
             if known.empty or spec["suite"]["track"] != track or self.card.track != track:
                 continue
-            trials = read_trials(path.parent).reindex(columns=_read_columns(known))
+            more = ("classifier", "tuned", "inner_score", "reducer.n_components")
+            columns = dict.fromkeys([*map(str, known), *more])
+            trials = read_trials(path.parent).reindex(columns=[*columns])
             labels = {each["name"]: each["label"] for each in spec["classifiers"]}
             sign = -1 if spec["tune"] and not lower_is_better(spec["tune"]["metric"]) else 1
             same = [name for name in map(str, known) if name.startswith("floor_")]
@@ -169,11 +171,6 @@ class Submission:
         met = needed.groupby(_SPLIT)["method"].nunique()
         shared = met[met == needed["method"].nunique()].index
         return own if shared.isin(pd.MultiIndex.from_frame(own[_SPLIT])).all() else own.iloc[:0]
-
-
-def _read_columns(known: pd.DataFrame) -> list[str]:
-    more = ("classifier", "tuned", "inner_score", "reducer.n_components")
-    return list(dict.fromkeys([*map(str, known), *more]))
 
 
 # -- submitting ------------------------------------------------------------------------------------

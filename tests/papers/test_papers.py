@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped_yaml
+from ddr_cli.papers.predicates import OnGrid
 from ddr_cli.papers.questions import MethodSelector, Near, Selector
 from ddr_cli.papers.schema import Quantity, glossary, load_paper, paper_names, read_paper
 from ddr_cli.spec import expand, load_spec
@@ -59,7 +60,7 @@ def test_what_the_paper_prints_is_in_the_grid_of_its_spec(name, artefact_id, spe
         if part.artefact == artefact_id:
             selectors.append((part.id, part.select, part.metric, part.along))
             if part.than is not None:
-                along = part.along if part.predicate.needs_grid else ""
+                along = part.along if isinstance(part.predicate, OnGrid) else ""
                 selectors.append((part.id, part.than, part.metric, along))
     for identity, selector, metric, along in selectors:
         if (selector.spec or artefact.specs[0]) != spec_name:
