@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -66,11 +65,6 @@ def read_record(results: Path) -> Record:
             f"{path} is not a record of verdicts ({place}: {first['msg']}). Delete it; "
             f"'ddr report {results}' writes it again."
         ) from None
-
-
-def record_text(record: Record) -> str:
-    """Return a record as the text of its file."""
-    return json.dumps(record, indent=1, sort_keys=True) + "\n"
 
 
 def regressions(recorded: Record, now: Record, paper: str | None = None) -> list[str]:

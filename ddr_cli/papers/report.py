@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,7 +17,7 @@ from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table,
 from ddr_cli.papers.figure_notes import notes_on
 from ddr_cli.papers.markdown import paper_page
 from ddr_cli.papers.page import render_page
-from ddr_cli.papers.record import RECORD, read_record, record_text, regressions, verdict_record
+from ddr_cli.papers.record import RECORD, read_record, regressions, verdict_record
 from ddr_cli.papers.tables import mark_data, matrix_of, number_data, number_table
 from ddr_cli.report import Format
 from ddr_cli.report.chart import page_chart
@@ -137,7 +138,8 @@ def write_report(
     # Without a run that can't be read, its verdicts would be gone from the record.
     if not assessment.unread:
         record = read_record(results) | verdict_record(assessment)
-        files.append(write_file(results / RECORD, record_text(record)))
+        text = json.dumps(record, indent=1, sort_keys=True) + "\n"
+        files.append(write_file(results / RECORD, text))
     outcome.files, outcome.unchanged, outcome.page = tuple(files), tuple(unchanged), page
     return outcome
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.against_controls import AGREEMENTS
+from ddr_cli.comparison.names import method_name, metric_name
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.progress import track as with_bar
 from ddr_cli.engine.audit import Audit
@@ -41,6 +42,7 @@ from ddr_cli.suite.rows import (
 from ddr_cli.suite.submission import Submission
 
 KNN = "knn"
+LEAVING_OUT = "leaving out one data set"
 TUNED_K = "no reduction, k-NN with tuned k"
 BEST = "no reduction, best of four classifiers"
 
@@ -214,6 +216,44 @@ class Benchmark:
         rows = selected(rows, ["dataset", "split", "split_hash"])
         means = rows.groupby("dataset")[self.suite.metrics[0]].mean()
         return means[[name for name in self.specs if name in means.index]]
+
+    @cached_property
+    def orders(self) -> pd.DataFrame:
+        """Each method's rank by several criteria, on which the order of the methods depends.
+
+        They are the mean score, the mean rank and the median score over data sets; the best and the
+        worst rank if one data set is left out; and the rank by the mean score with each other
+        metric, with each other classifier, and within each group of data sets that is not made for
+        a track.
+        """
+        board = self.board()
+        if board is None or len(board.scores) < 2:
+            return pd.DataFrame()
+        scores = board.scores[list(board.table["method"])]
+        without = pd.DataFrame(
+            {name: _ranks(scores.drop(index=name).mean()) for name in scores.index}
+        )
+        found = {
+            ("", "mean score"): _ranks(scores.mean()),
+            ("", "mean rank"): _ranks(-scores.round(12).rank(axis=1, ascending=False).mean()),
+            ("", "median score"): _ranks(scores.median()),
+            (LEAVING_OUT, "best"): without.min(axis=1),
+            (LEAVING_OUT, "worst"): without.max(axis=1),
+        }
+        for (track, classifier, metric, tuned, group), other in self.boards.items():
+            if (track, tuned) != (board.track, board.tuned) or group in self.suite.tracks:
+                continue
+            changed = (classifier != board.classifier, metric != board.metric, group != "")
+            if sum(changed) == 1:
+                words = (
+                    ("classifier", method_name(classifier)),
+                    ("", metric_name(metric)),
+                    ("group", group.replace("_", " ")),
+                )
+                found[words[changed.index(True)]] = other.table.set_index("method")["place"].astype(
+                    int
+                )
+        return pd.DataFrame(found).reindex(scores.columns)
 
     @cached_property
     def choices(self) -> pd.DataFrame:
@@ -429,6 +469,12 @@ def _size(value: Any) -> float:
         return scale_factor(str(value))
     except ValueError:
         return float("nan")
+
+
+def _ranks(values: Any) -> pd.Series[int]:
+    """Return the ranks of values, the highest first, as a leaderboard has them."""
+    ranks: pd.Series[int] = values.round(12).rank(method="min", ascending=False).astype(int)
+    return ranks
 
 
 def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:

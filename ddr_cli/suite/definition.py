@@ -385,13 +385,6 @@ def load_suite(path_or_name: str | Path) -> Suite:
     return suite
 
 
-def suite_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a suite's file."""
-    from ddr_cli.spec.json_schema import model_schema
-
-    return model_schema(Suite, without=("name", "path"))
-
-
 def _name_of(label: str, given: Any) -> str:
     name = given.get("name") if isinstance(given, dict) else None
     return name if isinstance(name, str) else label

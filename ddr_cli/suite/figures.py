@@ -34,10 +34,9 @@ from ddr_cli.figures.style import (
     new_figure,
     set_title,
 )
-from ddr_cli.suite.benchmark import Benchmark
+from ddr_cli.suite.benchmark import LEAVING_OUT, Benchmark
 from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
 from ddr_cli.suite.names import INDUCTIVE
-from ddr_cli.suite.orders import LEAVING_OUT
 
 # In points: the gap between a marker and its name, a letter, and a step up or down for a name.
 _GAP, _LETTER, _LINE = 5, 4.5, 4.0
@@ -203,7 +202,7 @@ def _draw_markers(
 
 
 def draw_order(table: pd.DataFrame) -> Figure:
-    """Draw a row per method and a column per criterion: its rank, as returned by `orders`."""
+    """Draw a row per method and a column per criterion: its rank, as in `Benchmark.orders`."""
     texts = table.astype(int).astype(str)
     ranks = table.astype(float)
     ends = [(LEAVING_OUT, "best"), (LEAVING_OUT, "worst")]

@@ -37,7 +37,6 @@ from ddr_cli.suite.figures import (
 from ddr_cli.suite.findings import CHOSEN, findings
 from ddr_cli.suite.leaderboard import Leaderboard
 from ddr_cli.suite.names import FOLDER
-from ddr_cli.suite.orders import orders
 from ddr_cli.suite.page_data import (
     caption,
     dimension_rows,
@@ -219,8 +218,8 @@ def _charts(bench: Benchmark) -> dict[str, Chart]:
     figures = {}
     if board is not None and board.table["seconds"].any():
         figures["time"] = draw_time(board)
-    if len(ranks := orders(bench)):
-        figures["order"] = draw_order(ranks)
+    if len(bench.orders):
+        figures["order"] = draw_order(bench.orders)
     if board is not None and len(set(bench.years.values())) > 1:
         figures["year"] = draw_years(board, bench.years)
     if board is not None and default is not None and board.tuned:

@@ -218,34 +218,20 @@ _SOURCES = {
 }
 
 
-def plan_tables(table: pd.DataFrame) -> list[Table]:
-    """Return the CPU time of a plan by method and by data set, the most expensive first."""
-    whole = table.assign(whole=table["seconds"] * table["splits"])
-    found = []
+def plan_tables(table: pd.DataFrame) -> Iterator[Table]:
+    """Yield the CPU time of a plan by method and by data set, the most expensive first."""
+    whole = table.assign(whole=table["seconds"] * table["splits"], unknown=table["seconds"].isna())
     for by in (["method"], ["track", "dataset"]):
-        sums = whole.groupby(by, sort=False)[["whole", "seconds_left"]].sum()
-        sums["unknown"] = whole["seconds"].isna().groupby([whole[name] for name in by]).sum()
+        sums = whole.groupby(by, sort=False)[["whole", "seconds_left", "unknown"]].sum()
         sums = sums.sort_values("whole", ascending=False, kind="stable")
-        rows = [
-            (
-                *(key if isinstance(key, tuple) else (key,)),
-                duration(row["whole"]),
-                duration(row["seconds_left"]),
-                str(int(row["unknown"]) or ""),
-            )
-            for key, row in sums.iterrows()
-        ]
+        totals = [*map(duration, sums[["whole", "seconds_left"]].sum()), str(sums["unknown"].sum())]
+        for name in ("whole", "seconds_left"):
+            sums[name] = sums[name].map(duration)
+        shown = sums.astype({"unknown": str}).replace({"unknown": "0"}, "").reset_index()
         names = [name.replace("dataset", "data set") for name in by]
-        totals = [duration(sums["whole"].sum()), duration(sums["seconds_left"].sum())]
-        found.append(
-            Table(
-                pd.DataFrame(rows, columns=[*names, "CPU time", "to do", "unknown"]),
-                left=tuple(names),
-                total=("all", *[""] * (len(by) - 1), *totals, str(int(sums["unknown"].sum()))),
-                narrow=True,
-            )
-        )
-    return found
+        shown.columns = pd.Index([*names, "CPU time", "to do", "unknown"])
+        total = ("all", *[""] * (len(by) - 1), *totals)
+        yield Table(shown, left=tuple(names), total=total, narrow=True)
 
 
 def plan_notes(table: pd.DataFrame) -> list[str]:

@@ -10,8 +10,8 @@ from ddr_cli.core.yaml_loader import parse, read_document
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine import make_plan
 from ddr_cli.spec import load_spec
-from ddr_cli.spec.json_schema import FIRST_LINE, schema_of, schema_text
-from ddr_cli.suite.definition import suite_schema
+from ddr_cli.spec.json_schema import FIRST_LINE, model_schema, schema_of, schema_text
+from ddr_cli.suite.definition import Suite
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
@@ -33,7 +33,7 @@ def validators():
 
 def schemas():
     own = {"spec": schema_of("spec", installed=False), "card": schema_of("card")}
-    return own | {"suite": suite_schema()}
+    return own | {"suite": model_schema(Suite, without=("name", "path"))}
 
 
 @pytest.mark.parametrize("kind", HOMES)

@@ -12,12 +12,11 @@ import pytest
 from scipy.stats import rankdata
 
 from ddr_cli.comparison.against_controls import largest_class_score
-from ddr_cli.suite.benchmark import Benchmark
+from ddr_cli.suite.benchmark import LEAVING_OUT, Benchmark
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.figures import draw_faithfulness, draw_order, draw_years
 from ddr_cli.suite.findings import CHOSEN, findings
 from ddr_cli.suite.leaderboard import leaderboard
-from ddr_cli.suite.orders import LEAVING_OUT, orders
 from ddr_cli.suite.page_data import page_data
 from ddr_cli.suite.pages import write_benchmark
 from ddr_cli.suite.panels import draw_dimensions, draw_method_dimensions, draw_sizes
@@ -444,7 +443,7 @@ def test_scores_are_at_the_years_of_the_papers(bench):
 
 
 def test_orders_are_those_of_leaderboards_and_of_recomputed_ranks(bench):
-    table = orders(bench)
+    table = bench.orders
     board = bench.board()
     names = list(table.index)
     ranks = rankdata(-board.scores[names].round(12), axis=1).mean(axis=0)
