@@ -31,6 +31,7 @@ LINKED = {
     "commands": "the commands",
     "cluster": "runs on a Dask cluster",
     "scale": "approximate neighbours and subsampling in CCDR",
+    "ccdr_solver": "eigensolvers for the graph of CCDR",
     "tuning": "tuning in a run compared with scikit-learn's `GridSearchCV`",
     "faults": "faults injected into runs: lost, wrong and duplicated rows",
     "interval_coverage": "coverage of intervals",
