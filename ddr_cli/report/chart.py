@@ -153,8 +153,8 @@ class _Writer:
                 shape = dict(_STYLE.findall(self.shapes[link[1:]].get("style", "")))
                 style = {key: value for key, value in style.items() if shape.get(key) != value}
             else:
-                found["href"] = _image(link)
-                if _is_clear(link):
+                found["href"], is_clear = _image(link)
+                if is_clear:
                     found["class"] = "points"
         # A marker's outline is a few points wide: there a tenth shows.
         digits = 2 if name.startswith("m") and _tag(element) == "path" else 1
@@ -190,16 +190,12 @@ def _rounded(text: str, digits: int) -> str:
     return re.sub(r"\s*([MLCQz])\s*", r"\1", " ".join(short.split()))
 
 
-def _is_clear(link: str) -> bool:
+def _image(link: str) -> tuple[str, bool]:
+    """Return a picture with its own palette, if that is smaller, and whether parts are clear."""
     with Image.open(io.BytesIO(b64decode(link.partition(",")[2]))) as picture:
-        return picture.mode == "RGBA" and picture.getchannel("A").getextrema()[0] == 0
-
-
-def _image(link: str) -> str:
-    """Return a picture inside a drawing with its own palette, if that is smaller."""
-    with Image.open(io.BytesIO(b64decode(link.partition(",")[2]))) as picture:
+        is_clear = picture.mode == "RGBA" and picture.getchannel("A").getextrema()[0] == 0
         buffer = io.BytesIO()
         reduced = picture.convert("RGBA").quantize(_PALETTE, method=Image.Quantize.FASTOCTREE)
         reduced.save(buffer, format="PNG", optimize=True)
     short = f"data:image/png;base64,{b64encode(buffer.getvalue()).decode()}"
-    return min(link, short, key=len)
+    return min(link, short, key=len), is_clear

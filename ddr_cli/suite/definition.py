@@ -179,9 +179,8 @@ class Suite(StrictFrozen):
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
         problems = []
-        places = [(("groups", name), found) for name, found in self.groups.items()]
-        for place, names in places:
-            problems += _unknown(place, names, self.datasets, "data set")
+        for name, members in self.groups.items():
+            problems += _unknown(("groups", name), members, self.datasets, "data set")
         for name, members in self.families.items():
             problems += _unknown(("families", name), members, self.methods, "method")
         for name, track in self.tracks.items():
