@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -22,14 +24,22 @@ from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.names import MANIFEST, VERIFIED
 from ddr_cli.suite.published import SUMS, archive_name, submissions_of
 from ddr_cli.suite.remaining import SuitePart
+from ddr_cli.suite.shown import SHOWN
 from ddr_cli.suite.submission import Submission
 
 
-def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: Path) -> list[str]:
+def write_archive(
+    suite: Suite,
+    parts: Sequence[SuitePart],
+    folder: Path,
+    file: Path,
+    shown: Mapping[str, Any] | None = None,
+) -> list[str]:
     """Write the rows of a suite's folder into a zip file; return the names of the files in it.
 
-    Its one folder can be used as a folder of results (`--out`). The same rows make the same bytes.
-    Raises InputError if there are no rows, or if some are of an older version.
+    Its one folder can be used as a folder of results (`--out`), and has the `shown` leaderboard.
+    The same rows make the same bytes. Raises InputError if there are no rows, or if some are of an
+    older version.
     """
     if stale := sum(part.stale.total() for part in parts):
         raise InputError(
@@ -51,6 +61,8 @@ def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: 
             for path in kept
             if path.is_file()
         }
+    if shown is not None:
+        files[SHOWN] = json.dumps(shown).encode()
     files["suite.yaml"] = suite.path.read_bytes() if suite.path else b""
     files["CITATION.cff"] = _citation(suite, date).encode()
     sums = "".join(f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
     from ddr_cli.suite.remaining import SuitePart
 
+SHOWN = "table.json"
 _KINDS = (CARD, VERIFIED, "*/trials.csv", "*/controls.csv", "*/manifest.json")
 
 
@@ -48,10 +49,11 @@ def shown_board(
     parts = (code_digest().encode(), asked, shipped.read_bytes(), *cards)
     state = digest(*parts, *_contents(results, name))
     kept = Sources.from_environment().cache_dir / "tables" / f"{name}.json"
-    with suppress(OSError, ValueError):
-        found: dict[str, Any] = json.loads(kept.read_bytes())
-        if found["state"] == state:
-            return found
+    for path in (kept, results / SHOWN):
+        with suppress(OSError, ValueError):
+            found: dict[str, Any] = json.loads(path.read_bytes())
+            if found["state"] == state:
+                return found
     found = _made(*planned(), **options) | {"state": state}
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 """The published rows of a suite: fetched, verified, and used where there are no others."""
 
 import json
+import shutil
 import zipfile
 
 import pytest
@@ -62,12 +63,16 @@ def test_a_table_is_computed_again_only_if_a_row_has_changed(published, tmp_path
     fetch(tmp_path / "tiny.yaml", str(published))
     made, computed = shown._made, []
     monkeypatch.setattr(shown, "_made", lambda *a, **b: computed.append(a) or made(*a, **b))
-    first, again = (json.loads(ddr("suite", "table", "tiny", "--json").stdout) for _ in range(2))
-    assert (len(computed), first == again) == (1, True)
+    # The cache is that of another machine: the archive has the table.
+    shutil.rmtree(tmp_path / "cache" / "tables")
+    first = json.loads(ddr("suite", "table", "tiny", "--json").stdout)
+    assert not computed
     rows = tmp_path / "cache/suites/tiny/suite_tiny/iris/trials.csv"
     rows.write_text(rows.read_text().replace("ok", "failed", 1))
     second = json.loads(ddr("suite", "table", "tiny", "--json").stdout)
-    assert (len(computed), first == second) == (2, False)
+    assert (len(computed), first == second) == (1, False)
+    assert json.loads(ddr("suite", "table", "tiny", "--json").stdout) == second
+    assert len(computed) == 1
     # With other options it is another table, which takes the place of the first.
     assert "at their defaults" in ddr("suite", "table", "tiny", "--defaults").output
     assert len(list((tmp_path / "cache" / "tables").iterdir())) == 1
