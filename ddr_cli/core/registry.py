@@ -10,12 +10,12 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast, dataclass_transform
 
 from ddr_cli.core.errors import InputError, did_you_mean, shortage
 from ddr_cli.core.own_code import is_code, is_foreign, load_code, require_trust, shown, source_of
@@ -51,6 +51,31 @@ def paper_files() -> dict[str, Path]:
 
 
 @dataclass(frozen=True)
+class Scale:
+    """The properties of the numbers of a metric or a measure.
+
+    Parameters
+    ----------
+    name : str
+        The name used in specs and the column of the journal.
+    title : str
+        The name on an axis or in a table's head.
+    better : {"lower", "higher"} or None
+        The direction in which it improves; None if it has none.
+    rate : bool
+        Whether it is a fraction in 0..1, shown in percent.
+    of_points : bool
+        Whether it is the fraction of the test samples for which something holds.
+    """
+
+    name: str
+    title: str
+    better: Literal["lower", "higher"] | None
+    rate: bool = True
+    of_points: bool = False
+
+
+@dataclass(frozen=True)
 class Entry:
     """One component: its name in specs, ``"package.module:attribute"``, a line for `ddr list`.
 
@@ -66,7 +91,7 @@ class Entry:
     look: tuple[str, str] | None = None
     endings: tuple[str, ...] = ()
     version: int = 1
-    scale: Mapping[str, Any] = field(default_factory=dict)
+    scale: Scale | None = None
 
     @property
     def source(self) -> str:
@@ -111,21 +136,23 @@ def _stand_in(name: str, source: str) -> Any:
     return stand_in(name, source)
 
 
+@dataclass_transform(eq_default=False)
 def registered(
     kind: str,  # noqa: ARG001 (`components` reads all of them in the text)
-    name: str,  # noqa: ARG001
+    name: str,
     summary: str,  # noqa: ARG001
     *,
     label: str = "",  # noqa: ARG001
     look: tuple[str, str] | None = None,  # noqa: ARG001
     endings: tuple[str, ...] = (),  # noqa: ARG001
     version: int = 1,  # noqa: ARG001
-    scale: Mapping[str, Any] | None = None,  # noqa: ARG001
+    scale: Mapping[str, Any] | None = None,
 ) -> Callable[[_T], _T]:
-    """Register the class or function below it, which is not changed.
+    """Register the function below it, or the class, and make the class a dataclass.
 
-    The registries read this call from the text of the file without importing it, so it must be
-    directly above the class, and its arguments must be literals.
+    The fields of the dataclass are the estimator's parameters. The registries read this call from
+    the text of the file without importing it, so it must be directly above the class, and its
+    arguments must be literals.
 
     Parameters
     ----------
@@ -146,10 +173,23 @@ def registered(
     version : int, optional
         Raised when a format gives other arrays for the same files.
     scale : mapping, optional
-        For a measure, the arguments of `ddr_cli.evaluation.metrics.Scale`. Its name is given only
-        if the column of the journal is not called like the measure.
+        For a measure, the arguments of its `Scale`. Its name is given only if the column of the
+        journal is not called like the measure.
     """
-    return lambda component: component
+
+    def register(component: _T) -> _T:
+        made: Any = component
+        if isinstance(component, type):
+            made = dataclass(eq=False, repr=False)(component)
+            if scale is not None:
+                made.scale = _scale(name, scale)
+        return cast("_T", made)
+
+    return register
+
+
+def _scale(name: str, given: Mapping[str, Any]) -> Scale:
+    return Scale(**{"name": name, **given})
 
 
 @cache
@@ -163,6 +203,8 @@ def _components(package: str) -> dict[str, list[Entry]]:
             parsed = cast("ast.Call", ast.parse(f"registered{call}", mode="eval").body)
             kind, name, summary = map(ast.literal_eval, parsed.args)
             options = {str(each.arg): ast.literal_eval(each.value) for each in parsed.keywords}
+            if "scale" in options:
+                options["scale"] = _scale(name, options["scale"])
             entry = Entry(name, f"{module}:{attribute}", summary, **options)
             found.setdefault(kind, []).append(entry)
     return found

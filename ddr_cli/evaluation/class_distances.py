@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,6 @@ from scipy.spatial.distance import pdist, squareform
 from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.measures import Embedded, Measure, Part
-from ddr_cli.evaluation.metrics import Scale, measured
 
 PlaceOf = Literal["points", "labels"]
 
@@ -25,8 +24,6 @@ PlaceOf = Literal["points", "labels"]
 @dataclass(eq=False, repr=False)
 class _ClassPlaces(Measure):
     """A measure of the distances between the positions of classes."""
-
-    scale: ClassVar[Scale]
 
     of: PlaceOf = "points"
     part: Part = "all"
@@ -54,7 +51,6 @@ class _ClassPlaces(Measure):
         return usual
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "measure",
     "class_distance",
@@ -76,8 +72,6 @@ class ClassDistance(_ClassPlaces):
     classes : str, optional
         Two or more names separated by commas, such as "3, 6, 9". Default: all classes.
     """
-
-    scale = measured()["class_distance"]
 
     classes: str | None = None
 
@@ -120,8 +114,6 @@ class ClassGap(_ClassPlaces):
         Samples whose means count: all, or only the test samples.
     """
 
-    scale = measured()["class_gap"]
-
     def score(self, embedded: Embedded) -> float:
         distances = self._distances(embedded)
         return float(squareform(distances, checks=False).min()) / self._usual(distances)
@@ -148,8 +140,6 @@ class ClassOrder(_ClassPlaces):
     part : {"all", "test"}, default="all"
         Samples whose means count: all, or only the test samples.
     """
-
-    scale = measured()["class_order"]
 
     def score(self, embedded: Embedded) -> float:
         distances = self._distances(embedded)

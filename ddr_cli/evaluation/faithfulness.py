@@ -13,7 +13,6 @@ from scipy.spatial.distance import pdist
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.evaluation.measures import Embedded, Measure, Part
-from ddr_cli.evaluation.metrics import measured
 from ddr_cli.numerics.neighbors import kneighbors
 
 
@@ -63,8 +62,6 @@ class Trustworthiness(_OfNeighbors):
        Experimental Study", ICANN 2001, 485-491.
     """
 
-    scale = measured()["trustworthiness"]
-
     def _score(self, embedded: Embedded) -> float:
         return _trustworthiness(embedded.original, embedded.points, self.n_neighbors)
 
@@ -91,8 +88,6 @@ class Continuity(_OfNeighbors):
        Experimental Study", ICANN 2001, 485-491.
     """
 
-    scale = measured()["continuity"]
-
     def _score(self, embedded: Embedded) -> float:
         return _trustworthiness(embedded.points, embedded.original, self.n_neighbors)
 
@@ -114,14 +109,11 @@ class SameClassShare(_OfNeighbors):
         Samples that count: all, or only the test samples, compared with each other.
     """
 
-    scale = measured()["same_class_share"]
-
     def _score(self, embedded: Embedded) -> float:
         nearest = kneighbors(embedded.points, self.n_neighbors).indices
         return float(np.mean(embedded.y[nearest] == embedded.y[:, None]))
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "measure",
     "centre_order",
@@ -141,7 +133,6 @@ class CentreOrder(Measure):
     """
 
     part: Part = "all"
-    scale = measured()["centre_order"]
 
     def score(self, embedded: Embedded) -> float:
         from scipy.stats import spearmanr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -22,7 +21,6 @@ from ddr_cli.numerics.validation import validate_data
 Ties = Literal["nearest", "smallest_label"]
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "knn",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -23,7 +22,6 @@ from ddr_cli.numerics.neighbors import CsrArray, Floats
 from ddr_cli.numerics.validation import validate_data
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "linear",

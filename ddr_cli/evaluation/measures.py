@@ -24,7 +24,7 @@ from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.evaluation.knn import elect
-from ddr_cli.evaluation.metrics import Scale, measured
+from ddr_cli.evaluation.metrics import Scale
 from ddr_cli.numerics.neighbors import kneighbors
 
 Part = Literal["all", "test"]
@@ -200,8 +200,6 @@ class SameClass(_Neighborhood):
        sections 4.1 and 4.2.
     """
 
-    scale = measured()["same_class"]
-
     @staticmethod
     def _hits(embedded: Embedded, k: int) -> NDArray[np.bool_]:
         nearest = kneighbors(embedded.points, k).indices
@@ -232,8 +230,6 @@ class Topology(_Neighborhood):
     .. [1] C. Wang, S. Mahadevan, "Learning Locality-Preserving Discriminative Features",
        sections 4.1 and 4.2.
     """
-
-    scale = measured()["topology"]
 
     @staticmethod
     def _hits(embedded: Embedded, k: int) -> NDArray[np.bool_]:
@@ -282,8 +278,6 @@ class Separability(_LeaveOneOut):
         Samples that count: all, or only the test samples, compared with each other.
     """
 
-    scale = measured()["separability"]
-
     def score(self, embedded: Embedded) -> float:
         chosen = embedded.part(self.part)
         before = self._accuracy(chosen.original, chosen.y)
@@ -314,8 +308,6 @@ class SubclassAccuracy(_LeaveOneOut):
         Samples that count: all, or only the test samples, compared with each other.
     """
 
-    scale = measured()["subclass_accuracy"]
-
     def score(self, embedded: Embedded) -> float:
         right = total = 0.0
         for points, subclass in _merged(embedded.part(self.part)):
@@ -324,7 +316,6 @@ class SubclassAccuracy(_LeaveOneOut):
         return right / total
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "measure",
     "subclass_silhouette",
@@ -348,8 +339,6 @@ class SubclassSilhouette(Measure):
     ----------
     P. J. Rousseeuw, "Silhouettes", J. Comput. Appl. Math. 20 (1987).
     """
-
-    scale = measured()["silhouette"]
 
     part: Part = "all"
 
@@ -376,7 +365,6 @@ def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
     return merged
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "measure",
     "intrinsic_dimension",
@@ -410,8 +398,6 @@ class IntrinsicDimension(Measure):
     .. [1] J. A. Costa, A. O. Hero, "Geodesic entropic graphs for dimension and entropy
        estimation in manifold learning", IEEE Trans. Signal Processing 52, 2004.
     """
-
-    scale = measured()["dimension"]
 
     method: Literal["gmst", "knn"] = "gmst"
     of_class: str | None = None

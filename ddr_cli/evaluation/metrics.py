@@ -4,40 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ddr_cli.core.registry import Scale as Scale
 from ddr_cli.evaluation.evaluators import MEASURES
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The properties of the numbers of a metric or a measure.
-
-    Parameters
-    ----------
-    name : str
-        The name used in specs and the column of the journal.
-    title : str
-        The name on an axis or in a table's head.
-    better : {"lower", "higher"} or None
-        The direction in which it improves; None if it has none.
-    rate : bool
-        Whether it is a fraction in 0..1, shown in percent.
-    of_points : bool
-        Whether it is the fraction of the test samples for which something holds.
-    """
-
-    name: str
-    title: str
-    better: Literal["lower", "higher"] | None
-    rate: bool = True
-    of_points: bool = False
 
 
 def error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -169,8 +144,8 @@ _SCALES = MappingProxyType(
 @cache
 def measured() -> Mapping[str, Scale]:
     """Return the scales that our measures declare, by the column of the journal."""
-    scales = (Scale(**{"name": each.name, **each.scale}) for each in MEASURES.ours.values())
-    return {scale.name: scale for scale in scales}
+    scales = (each.scale for each in MEASURES.ours.values())
+    return {scale.name: scale for scale in scales if scale is not None}
 
 
 def metric_names() -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -24,7 +23,6 @@ from ddr_cli.numerics.validation import validate_data
 _MOMENTUM = 0.9
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "neural_net",

@@ -217,7 +217,6 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     return fitted
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "preprocessor",
     "pca",
@@ -255,7 +254,6 @@ class PrincipalComponents(_Projection):
         return fit_pca(points, self.n_components, whiten=self.whiten)
 
 
-@dataclass(eq=False, repr=False)
 @registered("preprocessor", "svd", "leading singular vectors, not centred; sparse")
 class SingularVectors(_Projection):
     """Project on the leading right singular vectors of the training set, for sparse data.
@@ -284,7 +282,6 @@ class SingularVectors(_Projection):
         return TruncatedSVD(self.n_components, algorithm="arpack", random_state=0).fit(points)
 
 
-@dataclass(eq=False, repr=False)
 @registered("preprocessor", "impute", "missing values: mean, median or most frequent value")
 class Impute(OneToOneFeatureMixin, _OfColumns):
     """Replace missing values of a feature by its mean, median or mode in the training set.
@@ -336,7 +333,6 @@ class OneHot(_Projection, _OfColumns):
         return columns.fit(points)
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "preprocessor", "variance_threshold", "drop features that do not vary in the training set"
 )
@@ -383,7 +379,6 @@ class Standardize(OneToOneFeatureMixin, _Step):
         return StandardScaler(with_mean=not _is_sparse(points)).fit(points)
 
 
-@dataclass(eq=False, repr=False)
 @registered("preprocessor", "rescale", "map the training set's range to [0, 1]")
 class Rescale(OneToOneFeatureMixin, _Step):
     """Map the training set's range to [0, 1]; other samples may fall outside.
@@ -425,7 +420,6 @@ class UnitLength(OneToOneFeatureMixin, _Step):
         return Normalizer().fit(points)
 
 
-@dataclass(eq=False, repr=False)
 @registered("preprocessor", "tfidf", "word counts weighted by the rarity of the word (tf-idf)")
 class Tfidf(OneToOneFeatureMixin, _Step):
     """Weight word counts by the rarity of the word in the training set.

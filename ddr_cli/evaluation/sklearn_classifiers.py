@@ -7,7 +7,6 @@ Parameters that are not listed here have scikit-learn's defaults.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -65,7 +64,6 @@ class _Checked:
         return fitted
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "gradient_boosting",
@@ -108,7 +106,6 @@ class GradientBoosting(_Checked, HistGradientBoostingClassifier):
         )
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "classifier", "random_forest", "majority vote of randomised trees", look=("dark red", "X")
 )
@@ -203,7 +200,6 @@ class _Standardized(Classifier):
         return tags
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "logistic_regression",
@@ -279,7 +275,6 @@ class Logistic(_Standardized):
         )
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "svc",

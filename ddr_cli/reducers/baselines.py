@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -53,7 +52,6 @@ class Identity(OneToOneFeatureMixin, Reducer):
         return Traits(supervised=False)
 
 
-@dataclass(eq=False, repr=False)
 @registered("reducer", "pca", "principal component analysis", label="PCA", look=("pink", "P"))
 class PCA(LinearReducer):
     r"""Project on the directions of largest variance.

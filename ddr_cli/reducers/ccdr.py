@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -24,7 +23,6 @@ from ddr_cli.reducers.reducer import Codes, Embedding, Floats, GraphReducer
 from ddr_cli.reducers.registry import Traits, equal_ratios
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "ccdr",

@@ -25,7 +25,6 @@ _LEADING = 300  # and in so many leading directions of larger data
 _EQUAL = 1e-12  # relative size of a difference between points that is rounding
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "discriminative_projections",

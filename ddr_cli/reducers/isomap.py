@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from ddr_cli.reducers.reducer import Embedding, Floats, drawn_landmarks
 from ddr_cli.reducers.registry import Traits
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "isomap",

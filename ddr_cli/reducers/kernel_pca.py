@@ -7,7 +7,6 @@ name the parameter at fault.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -47,7 +46,6 @@ def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats) -> Floats
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "kernel_pca",

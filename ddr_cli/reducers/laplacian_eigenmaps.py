@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -26,7 +25,6 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 _NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connects nothing
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "laplacian_eigenmaps",

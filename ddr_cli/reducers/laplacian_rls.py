@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -33,7 +32,6 @@ _ROUNDING = 8  # multiples of the machine epsilon
 _RANK_TOL = 1e-12  # relative size at which an eigenvalue of the normal equations counts as zero
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "laplacian_rls",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -25,7 +24,6 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer", "lda", "Fisher's linear discriminant analysis", label="LDA", look=("orange", "D")
 )

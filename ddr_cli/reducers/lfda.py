@@ -145,7 +145,6 @@ class LFDA(_LocalFisher, LinearDiscriminant):
         )
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "kernel_lfda",

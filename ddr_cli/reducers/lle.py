@@ -6,7 +6,6 @@ It also handles exact duplicates, and neighbour graphs of several components.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -32,7 +31,6 @@ _LLE: dict[str, Any] = {
 _DENSE = 2000  # up to this order a complete decomposition is fast and misses nothing
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lle",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -21,7 +20,6 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to hold the constant
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lpp",

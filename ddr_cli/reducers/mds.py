@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -19,7 +18,6 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 _ASYMMETRY = 1e-8  # relative difference of two given distances that is more than rounding
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "mds",

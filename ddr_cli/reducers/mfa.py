@@ -128,7 +128,6 @@ class MFA(_MarginalFisher, LinearDiscriminant):
         )
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "kernel_mfa",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -22,7 +21,6 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "nca",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -29,7 +28,6 @@ _ZERO = 1e-12  # an eigenvalue below this fraction of the largest possible one i
 _RESIDUAL = 1e-10  # the largest allowed, in the same unit
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "slle",

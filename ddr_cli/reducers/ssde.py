@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -21,7 +20,6 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MappedEmbedding
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "ssde",

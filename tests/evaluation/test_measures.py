@@ -119,6 +119,6 @@ def test_names_of_measures_and_their_scales_are_nobody_elses():
     assert not set(measured()) & set(LABEL_METRICS)
     for name in MEASURES.names():
         factory = MEASURES.load(name)
-        assert get_scale(factory.scale.name) is factory.scale
+        assert get_scale(factory.scale.name) == factory.scale
         assert get_evaluator_traits(factory()).version >= 1
     assert get_scale("somebody_elses").better == "higher"

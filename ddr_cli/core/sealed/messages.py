@@ -16,7 +16,7 @@ _RECORDS = {
     "Traits": "ddr_cli.reducers.registry",
     "AuthorCheck": "ddr_cli.reducers.registry",
     "EvaluatorTraits": "ddr_cli.evaluation.evaluators",
-    "Scale": "ddr_cli.evaluation.metrics",
+    "Scale": "ddr_cli.core.registry",
     "Checked": "ddr_cli.engine.contracts",
     "ContractResult": "ddr_cli.engine.contracts",
 }

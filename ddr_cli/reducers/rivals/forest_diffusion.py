@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from ddr_cli.reducers.rivals.forest import ForestReducer
 _ZERO = 1e-10  # an eigenvalue up to this is 0
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "forest_diffusion",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from ddr_cli.reducers.rivals.forest import ForestReducer
 _ZERO = 1e-12  # relative size at which a variance counts as 0
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "forest_embedding",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes, rank_of_centred
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "hsic_pca",

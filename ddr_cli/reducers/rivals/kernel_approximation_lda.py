@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -24,7 +23,6 @@ from ddr_cli.reducers.reducer import Reducer
 from ddr_cli.reducers.registry import Traits
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "kernel_approximation_lda",

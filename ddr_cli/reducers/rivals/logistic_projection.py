@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_classe
 _MEMORY = 20  # pairs of steps that L-BFGS keeps
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "logistic_projection",

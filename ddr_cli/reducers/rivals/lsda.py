@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _ZERO = 1e-10  # the authors' code drops directions with an eigenvalue below it
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lsda",

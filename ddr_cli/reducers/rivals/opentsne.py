@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -17,7 +16,6 @@ from ddr_cli.reducers.reducer import Embedding, as_seed
 from ddr_cli.reducers.registry import Traits
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "opentsne",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -22,7 +21,6 @@ from ddr_cli.reducers.registry import Traits
 _MOST = 100  # the library reduces more features than these by PCA, from which it starts
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "pacmap",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _REPRODUCED = 1e-8  # relative size at which what is left of the indicators counts as 0
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "pls_da",

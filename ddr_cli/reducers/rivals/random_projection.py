@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from ddr_cli.reducers.reducer import LinearReducer
 from ddr_cli.reducers.registry import Traits
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer", "random_projection", "orthonormal directions drawn at random", look=("green", "o")
 )

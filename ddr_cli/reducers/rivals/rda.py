@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -21,7 +20,6 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes
 _SINGULAR = 1e-12  # relative size at which a variance counts as 0
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "rda",

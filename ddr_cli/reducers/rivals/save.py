@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -17,7 +16,6 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _EQUAL = 1e-9  # relative difference of eigenvalues that is rounding
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "save",

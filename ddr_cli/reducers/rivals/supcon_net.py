@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from ddr_cli.reducers.rivals.network import Network
 _TINY = 1e-12  # length of an output that has no direction
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "supcon_net",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ddr_cli.core.registry import registered
@@ -12,7 +12,6 @@ from ddr_cli.reducers.rivals.network import Network
 _MARGIN = 1.0
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "triplet_net",

@@ -141,7 +141,6 @@ class UMAP(_UMAP):
         return self
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "supervised_umap",
