@@ -7,7 +7,7 @@ L. Zelnik-Manor and P. Perona, "Self-Tuning Spectral Clustering", NIPS 2004.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
@@ -16,7 +16,7 @@ from annotated_types import Gt
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from ddr_cli.numerics.neighbors import Points, kneighbors
+from ddr_cli.numerics.neighbors import Points, blocks, kneighbors
 from ddr_cli.numerics.scatter import symmetric
 
 Floats = NDArray[np.float64]
@@ -122,7 +122,9 @@ def local_scales(X: Floats, k: int) -> Floats:
     """
     scales = kneighbors(X, k).distances[:, -1].copy()
     same = _SAME * float(np.linalg.norm(X - X.mean(axis=0), axis=1).max())
-    for rows in _blocks(np.flatnonzero(scales <= same), len(X)):
+    equal = np.flatnonzero(scales <= same)
+    for part in blocks(len(equal), _BLOCK // len(X)):
+        rows = equal[part]
         distances = cdist(X[rows], X)
         distances[distances <= same] = np.inf
         scales[rows] = distances.min(axis=1)
@@ -177,8 +179,7 @@ class _Pairs:
         # Each point is the nearest to itself, so its k-th other has the number k.
         kth = min(k, n - 1)
         nearest = np.empty(n)
-        for start in range(0, n, _ROWS):
-            rows = slice(start, start + _ROWS)
+        for rows in blocks(n, _ROWS):
             distances = self.squared_distances(rows, slice(0, n))
             nearest[rows] = np.partition(distances, kth, axis=1)[:, kth]
         rounding = (d + 8) * np.finfo(np.float64).eps * float(self._square.max())
@@ -198,9 +199,3 @@ class _Pairs:
         np.subtract(self._square[columns], products, out=products)
         products += self._square[rows, None]
         return products
-
-
-def _blocks(rows: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
-    size = max(1, _BLOCK // width)
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]

@@ -26,6 +26,7 @@ from ddr_cli.numerics.mahalanobis import (
     limited_gap,
     whitening,
 )
+from ddr_cli.numerics.neighbors import blocks
 from ddr_cli.numerics.scatter import symmetric
 
 _BLOCK = 4_000_000  # numbers held at once while all triples are looked through
@@ -75,13 +76,11 @@ class LargeMargin:
         mapped = self.X @ factor
         size = np.einsum("ij,ij->i", mapped, mapped)
         n, k = self.targets.shape
-        step = max(1, _BLOCK // (n * k))
-        for start in range(0, n, step):
-            rows = slice(start, start + step)
+        for rows in blocks(n, _BLOCK // (n * k)):
             distances = size[rows, None] + size - 2 * (mapped[rows] @ mapped.T)
             own = np.take_along_axis(distances, self.targets[rows], axis=1)
             distances[self.code[rows, None] == self.code] = np.inf
-            yield start, own, 1 + own[:, :, None] - distances[:, None, :]
+            yield rows.start, own, 1 + own[:, :, None] - distances[:, None, :]
 
 
 class Triples:

@@ -20,6 +20,7 @@ from scipy.optimize import minimize_scalar
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.generalized_eigen import unit_eigenpairs
+from ddr_cli.numerics.neighbors import blocks
 from ddr_cli.numerics.scatter import symmetric
 
 Floats = NDArray[np.float64]
@@ -72,8 +73,7 @@ class PairForms:
         """Return the squared distance of each pair under the metric ``factor @ factor.T``."""
         mapped = self._X @ factor
         squares = np.empty(len(self))
-        for start in range(0, len(self), _PAIRS):
-            some = slice(start, start + _PAIRS)
+        for some in blocks(len(self), _PAIRS):
             difference = mapped.take(self._starts[some], axis=0)
             difference -= mapped.take(self._ends[some], axis=0)
             np.einsum("ij,ij->i", difference, difference, out=squares[some])

@@ -78,7 +78,7 @@ def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors
     indices = np.empty((search.count, k), dtype=np.intp)
     distances = np.empty((search.count, k))
     width = search.tile_width(k)
-    for rows in _blocks(search.count, max(1, _CHUNK // width)):
+    for rows in blocks(search.count, _CHUNK // width):
         row, column = _candidates(search, rows, width, k)
         indices[rows], distances[rows] = search.nearest(rows, row, column, k)
     indices.flags.writeable = False  # shared between fits
@@ -94,7 +94,7 @@ def nearest_members(X: Points, k: int, *, queries: Points | None = None) -> Indi
     """
     search = _Search(X, k, queries, single=False)
     members = np.empty((search.count, k), dtype=np.intp)
-    for rows in _blocks(search.count, max(1, _CHUNK // X.shape[0])):
+    for rows in blocks(search.count, _CHUNK // X.shape[0]):
         gap, slack = search.gaps(rows, slice(0, X.shape[0]))
         kth = np.partition(gap, k - 1, axis=1)[:, k - 1]
         chosen = gap < (kth - slack)[:, None]
@@ -217,7 +217,7 @@ class _Search:
             square = sp.csr_array(_squares(self._base)[None])
             return sp.vstack([-2 * self._base.T, square]).tocsr()
         table = np.empty((n, d + 1), self._type)
-        for part in _blocks(n, _TILE):
+        for part in blocks(n, _TILE):
             shifted = self._unit * (self._base[part] - self._centre)
             table[part, :d] = -2 * shifted
             table[part, d] = _squares(shifted)
@@ -246,7 +246,7 @@ def _candidates(search: _Search, rows: slice, width: int, k: int) -> tuple[Indic
     many = count * (4 * k + search.points // 64)
     least = np.full((count, k), np.inf)
     bound, found, pairs = None, [], 0
-    for points in _blocks(search.points, width):
+    for points in blocks(search.points, width):
         gap, slack = search.gaps(rows, points)
         if bound is None:
             bound = _kth_of_groups(gap, k)
@@ -280,7 +280,9 @@ def _as_float(X: Any, *, sparse: bool) -> Any:
     return rows
 
 
-def _blocks(n: int, size: int) -> Iterator[slice]:
+def blocks(n: int, size: int) -> Iterator[slice]:
+    """Yield slices of `size` of n rows, of at least one row; the last has what is left."""
+    size = max(1, size)
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 
@@ -295,7 +297,7 @@ def _largest_square(base: Any, centre: Floats) -> float:
     """Return the largest squared distance of a point from the centre."""
     if _is_sparse(base):
         return float(_squares(base).max())
-    parts = _blocks(len(base), _TILE)
+    parts = blocks(len(base), _TILE)
     return float(max(_squares(base[part] - centre).max() for part in parts))
 
 
@@ -328,6 +330,6 @@ def _least(least: Floats, row: Indices, gaps: Any) -> Floats:
 def _squared_distances(A: Any, rows: Indices, B: Any, columns: Indices) -> Floats:
     """Return |A[rows] - B[columns]|^2 from the differences, pair by pair."""
     result = np.empty(len(rows))
-    for part in _blocks(len(rows), _PAIRS):
+    for part in blocks(len(rows), _PAIRS):
         result[part] = _squares(A[rows[part]] - B[columns[part]])
     return result

@@ -25,7 +25,7 @@ from ddr_cli.numerics.mahalanobis import (
     whitening,
 )
 from ddr_cli.numerics.neighbor_graphs import class_members
-from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.neighbors import blocks, kneighbors
 from ddr_cli.numerics.scatter import symmetric
 
 _MEMORY = 20  # pairs of steps that L-BFGS keeps
@@ -42,13 +42,11 @@ def softmax_blocks(mapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floa
     n = len(mapped)
     squares = np.einsum("ij,ij->i", mapped, mapped)
     doubled = 2 * mapped.T
-    size = max(1, _BLOCK // n)
-    for start in range(0, n, size):
-        rows = slice(start, start + size)
+    for rows in blocks(n, _BLOCK // n):
         # In place, and without the square of i, which its chances don't depend on.
         closeness = mapped[rows] @ doubled
         closeness -= squares
-        closeness.flat[start :: n + 1] = -np.inf
+        closeness.flat[rows.start :: n + 1] = -np.inf
         nearest = closeness.max(axis=1)
         closeness -= nearest[:, None]
         np.exp(closeness, out=closeness)

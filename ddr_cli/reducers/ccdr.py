@@ -130,8 +130,6 @@ class CCDR(GraphReducer, Embedding):
     (150, 2)
     """
 
-    _needs_labels = True
-
     n_components: Annotated[int, Ge(1)] = 2
     beta: Annotated[float, Ge(0)] = 0.5
     n_neighbors: Annotated[int, Ge(1)] = 4

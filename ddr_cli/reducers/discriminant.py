@@ -59,7 +59,6 @@ class Discriminant(Reducer):
     """A method that finds directions in the span of labelled samples; a subclass defines them."""
 
     n_components: Annotated[int, Ge(1)] = 2
-    _needs_labels = True
 
     @abstractmethod
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
@@ -117,10 +116,6 @@ class KernelDiscriminant(Discriminant):
         then projected on the span of the landmarks' images, which is Nyström's approximation of the
         kernel.
         """
-        if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
-            raise ValueError(
-                f"A precomputed kernel matrix must be square; X has the shape {points.shape}."
-            )
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         self.landmarks_ = drawn_landmarks(points.shape[0], self.n_landmarks, self.random_state)
         self.X_fit_ = points[self.landmarks_]

@@ -149,8 +149,6 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
     (150, 3)
     """
 
-    _needs_labels = True
-
     n_components: Annotated[int, Ge(1)] = 2
     mu: Literal["auto"] | Annotated[float, Ge(0)] = "auto"
     n_neighbors: Annotated[int, Ge(1)] = 10

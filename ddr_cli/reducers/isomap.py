@@ -114,11 +114,6 @@ class Isomap(Embedding):
         n = points.shape[0]
         self.landmarks_ = drawn_landmarks(n, self.n_landmarks, self.random_state)
         self._check_dimensions(len(self.landmarks_))
-        if self.n_neighbors >= n:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a sample has at most "
-                f"{n - 1} neighbours. Choose a smaller n_neighbors."
-            )
         self._X = points
         self._graph = self._connected_graph(points)
         paths = self._find_paths()

@@ -124,10 +124,6 @@ class KernelPCA(SklearnEmbedding):
     def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:
         points = self._checked(X, y)
         n = points.shape[0]
-        if self.kernel == "precomputed" and points.shape[1] != n:
-            raise ValueError(
-                f"A precomputed kernel matrix must be square; X has the shape {points.shape}."
-            )
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         dense = n <= _DENSE or self.n_components >= n // 4
         model = decomposition.KernelPCA(

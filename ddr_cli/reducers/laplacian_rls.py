@@ -154,8 +154,6 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
     """
 
     _fitted = "intercept_"
-    _needs_labels = True
-
     mu: Literal["auto"] | Annotated[float, Ge(0)] = 0.1
     alpha: Annotated[float, Ge(0)] = 0.03
     n_neighbors: Annotated[int, Ge(1)] = 10

@@ -140,8 +140,6 @@ class MDS(Embedding):
 
 
 def _check_symmetric(squared: Floats) -> None:
-    if squared.shape[0] != squared.shape[1]:
-        raise ValueError(f"Precomputed distances must be square; X has the shape {squared.shape}.")
     if np.abs(squared - squared.T).max() > _ASYMMETRY * squared.max():
         raise ValueError("Precomputed distances must be symmetric.")
     if np.abs(np.diag(squared)).max() > _ASYMMETRY * squared.max():

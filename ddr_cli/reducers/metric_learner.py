@@ -20,8 +20,6 @@ from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
 class OrderedReducer(LinearReducer):
     """A linear reducer whose iterations use a canonical order of the samples."""
 
-    _needs_labels = True
-
     def _ordered_span(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes, Span, float]:
         """Return samples in canonical order, their classes numbered in it, their span and unit.
 

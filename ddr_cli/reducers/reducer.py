@@ -20,6 +20,7 @@ from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import Span
 from ddr_cli.numerics.validation import validate_data
 from ddr_cli.reducers.partial_labels import plain_labels
+from ddr_cli.reducers.registry import get_traits
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -34,7 +35,6 @@ class Estimator(BaseEstimator):
 
     _fitted: ClassVar[str]  # the attribute that a finished fit has
     _takes_sparse: ClassVar[bool] = True
-    _needs_labels: ClassVar[bool] = False
     # Beyond these, squares are summed to 0 or to infinity, and the numbers are silently others.
     _magnitudes: ClassVar[tuple[float, float]] = (1e-140, 1e140)
 
@@ -58,7 +58,7 @@ class Estimator(BaseEstimator):
             check_parameters(self)
             points = validate_data(self, X, ensure_min_samples=2, **self._accepted)
             check_consistent_length(points, y)
-            self._check_magnitude(points)
+            self._check_samples(points)
             return points
         check_is_fitted(self, self._fitted)
         return validate_data(self, X, reset=False, **self._accepted)
@@ -67,10 +67,14 @@ class Estimator(BaseEstimator):
         """Return checked samples for a fit, and their unchanged labels."""
         check_parameters(self)
         points, labels = validate_data(self, X, y, ensure_min_samples=2, **self._accepted)
-        self._check_magnitude(points)
+        self._check_samples(points)
         return points, labels
 
-    def _check_magnitude(self, points: Any) -> None:
+    def _check_samples(self, points: Any) -> None:
+        if self._pairwise and points.shape[0] != points.shape[1]:
+            raise ValueError(
+                f"A precomputed matrix must be square; X has the shape {points.shape}."
+            )
         largest = max(float(points.max()), -float(points.min()))
         least, most = self._magnitudes
         if largest and not least <= largest <= most:
@@ -100,7 +104,7 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(self._accepted["accept_sparse"])
         tags.input_tags.pairwise = self._pairwise
-        tags.target_tags.required = self._needs_labels
+        tags.target_tags.required = get_traits(self).supervised
         return tags
 
 

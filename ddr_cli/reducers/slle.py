@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -16,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator, splu
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs, top_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import class_members, closed_groups
-from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.neighbors import blocks, kneighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
@@ -99,8 +98,6 @@ class SupervisedLLE(MappedEmbedding):
     (150, 2)
     """
 
-    _needs_labels = True
-
     n_components: Annotated[int, Ge(1)] = 2
     n_neighbors: Annotated[int, Ge(1)] = 5
     alpha: Annotated[float, Ge(0), Le(1)] = 0.1
@@ -112,11 +109,6 @@ class SupervisedLLE(MappedEmbedding):
         points = np.asarray(given, dtype=np.float64)
         n = len(points)
         self._check_dimensions(n)
-        if self.n_neighbors >= n:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a sample has at most "
-                f"{n - 1} neighbours. Choose a smaller n_neighbors."
-            )
         neighbors = supervised_neighbors(points, code, self.n_neighbors, self.alpha)
         weights = _reconstruction(points, neighbors, self.reg)
         rest = sp.csr_array(sp.eye_array(n) - weights)
@@ -168,7 +160,7 @@ def _diameter(points: Floats) -> float:
     centred = points - points.mean(axis=0)
     square = np.einsum("ij,ij->i", centred, centred)
     doubled, widest = 2 * centred.T, 0.0
-    for rows in _blocks(len(points), len(points)):
+    for rows in blocks(len(points), _BLOCK // len(points)):
         squared = square - centred[rows] @ doubled
         widest = max(widest, float((squared.max(axis=1) + square[rows]).max()))
     return math.sqrt(widest)
@@ -178,7 +170,7 @@ def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> sp.csr_arra
     """Return the weights W; row i has the weights that reconstruct sample i from its neighbours."""
     n, k = neighbors.shape
     weights = np.empty((n, k))
-    for rows in _blocks(n, k * (k + points.shape[1])):
+    for rows in blocks(n, _BLOCK // (k * (k + points.shape[1]))):
         offsets = points[neighbors[rows]] - points[rows, None]
         gram = offsets @ offsets.transpose(0, 2, 1)
         size = np.trace(gram, axis1=1, axis2=2)
@@ -187,12 +179,6 @@ def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> sp.csr_arra
     weights /= weights.sum(axis=1, keepdims=True)
     ends = np.arange(0, n * k + 1, k)
     return sp.csr_array((weights.ravel(), neighbors.ravel(), ends), shape=(n, n))
-
-
-def _blocks(n: int, entries: int) -> Iterator[slice]:
-    """Yield slices of n rows of so many entries each."""
-    step = max(1, _BLOCK // entries)
-    return (slice(start, start + step) for start in range(0, n, step))
 
 
 def _null_vectors(rest: Any, group: Codes) -> Floats:

@@ -100,8 +100,6 @@ class SSDE(MappedEmbedding):
     (150, 2)
     """
 
-    _needs_labels = True
-
     n_components: Annotated[int, Ge(1)] = 2
     n_neighbors: Annotated[int, Ge(1)] = 4
     centroid_scale: Annotated[float, Gt(0)] = 16.0

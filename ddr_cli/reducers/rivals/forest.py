@@ -25,7 +25,6 @@ class ForestReducer(Reducer):
     n_estimators: Annotated[int, Ge(1)] = 100
     min_samples_leaf: Annotated[int, Ge(1)] = 5
     random_state: int | np.random.RandomState | None = None
-    _needs_labels = True
 
     def _grow(self, points: Any, code: Codes) -> None:
         self.shift_, self.scale_ = _shift_and_scale(points)

@@ -96,7 +96,6 @@ class KernelApproximationLDA(Reducer):
     (150, 2)
     """
 
-    _needs_labels = True
     _fitted = "dual_components_"
 
     n_components: Annotated[int, Ge(1)] | None = None

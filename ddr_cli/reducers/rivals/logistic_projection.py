@@ -94,8 +94,6 @@ class LogisticProjection(LinearReducer):
     (150, 2)
     """
 
-    _needs_labels = True
-
     n_components: Annotated[int, Ge(1)] | None = None
     C: Annotated[float, Gt(0)] = 1.0
     max_iter: Annotated[int, Ge(1)] = 2000

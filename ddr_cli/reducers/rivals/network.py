@@ -22,7 +22,6 @@ _CONSTANT = 1e-12  # relative size at which the samples' deviation counts as 0
 class Network(Reducer):
     """A network with one hidden layer; a subclass defines the loss."""
 
-    _needs_labels = True
     _takes_sparse = False
     _fitted = "weights_"
 

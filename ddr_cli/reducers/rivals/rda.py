@@ -97,7 +97,6 @@ class RDA(Reducer):
     (150, 2)
     """
 
-    _needs_labels = True
     _fitted = "axes_"
 
     n_components: Annotated[int, Ge(1)] | None = None

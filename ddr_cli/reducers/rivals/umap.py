@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -67,18 +67,15 @@ class _UMAP(Embedding):
             return np.asarray(self.model_.transform(_known(points))).astype(points.dtype)
 
     def __ddr_traits__(self) -> Traits:
-        grids: dict[str, tuple[Any, ...]] = {
-            "n_components": (2, 3, 5, 10, 20),
-            "n_neighbors": (5, 15, 30, 50),
-            "min_dist": (0.0, 0.1, 0.25, 0.5),
-        }
-        if self._needs_labels:
-            grids["target_weight"] = (0.1, 0.3, 0.5, 0.7, 0.9)
         return Traits(
             transductive=True,
-            supervised=self._needs_labels,
+            supervised=False,
             library="umap-learn",
-            grids=grids,
+            grids={
+                "n_components": (2, 3, 5, 10, 20),
+                "n_neighbors": (5, 15, 30, 50),
+                "min_dist": (0.0, 0.1, 0.25, 0.5),
+            },
             max_components=_most_components,
         )
 
@@ -195,8 +192,6 @@ class SupervisedUMAP(_UMAP):
        for Dimension Reduction", arXiv:1802.03426, 2018.
     """
 
-    _needs_labels = True
-
     target_weight: Annotated[float, Ge(0), Le(1)] = 0.5
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -204,3 +199,8 @@ class SupervisedUMAP(_UMAP):
         self.classes_, code = encode_labels(labels)
         self._embed(points, code, target_weight=self.target_weight)
         return self
+
+    def __ddr_traits__(self) -> Traits:
+        traits = super().__ddr_traits__()
+        grids = {**traits.grids, "target_weight": (0.1, 0.3, 0.5, 0.7, 0.9)}
+        return replace(traits, supervised=True, grids=grids)
