@@ -8,15 +8,12 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.numerics.validation import validate_data
 
 Ties = Literal["nearest", "smallest_label"]
 
@@ -67,9 +64,7 @@ class KNNClassifier(Classifier):
     ties: Ties = "nearest"
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        check_parameters(self)
-        points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(labels)
+        points, labels = self._training(X, y)
         if len(labels) < self.n_neighbors:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} is more than the n_samples={len(labels)} training "
@@ -187,21 +182,13 @@ class KNNClassifier(Classifier):
 
         Without queries, these are the training samples, and no sample is its own neighbour.
         """
-        check_is_fitted(self)
-        queries = None
-        if X is not None:
-            queries = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        queries = None if X is None else self._queries(X)
         neighbors = kneighbors(self._points, self.n_neighbors, queries=queries)
         votes: NDArray[np.intp] = self._codes[neighbors.indices]
         return votes
 
     def _elected(self, votes: NDArray[np.intp]) -> NDArray[Any]:
         return np.asarray(self.classes_[elect(votes, len(self.classes_), self.ties)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(

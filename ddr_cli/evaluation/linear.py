@@ -11,15 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import lstsq, qr
 from scipy.sparse.linalg import LinearOperator, lsmr
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.neighbors import CsrArray, Floats
-from ddr_cli.numerics.validation import validate_data
 
 
 @registered(
@@ -83,9 +79,7 @@ class LinearClassifier(Classifier):
         return self
 
     def _points_and_indicators(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Floats]:
-        check_parameters(self)
-        points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(labels)
+        points, labels = self._training(X, y)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         return points, np.eye(len(self.classes_))[codes]
 
@@ -189,7 +183,7 @@ class LinearClassifier(Classifier):
             If the data are not valid.
         """
         points, indicators = self._points_and_indicators(X_train, y_train)
-        queries = validate_data(self, X_test, dtype=np.float64, reset=False)
+        queries = self._queries(X_test)
         mean, target = self._origins(points, indicators)
         Q, R = qr(points - mean, mode="economic", check_finite=False)
         turned = Q.T @ (indicators - target)
@@ -205,15 +199,8 @@ class LinearClassifier(Classifier):
         return predictions
 
     def _values(self, X: ArrayLike) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        points = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        values: NDArray[np.float64] = points @ self.coef_.T + self.intercept_
+        values: NDArray[np.float64] = self._queries(X) @ self.coef_.T + self.intercept_
         return values
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(

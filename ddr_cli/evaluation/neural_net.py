@@ -11,14 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
-from ddr_cli.numerics.validation import validate_data
 
 _MOMENTUM = 0.9
 
@@ -73,6 +69,8 @@ class NeuralNetClassifier(Classifier):
     dimensionality reduction", section V-A.
     """
 
+    _takes_sparse = False
+
     hidden: Literal["double"] | Annotated[int, Ge(1)] = "double"
     activation: Literal["tanh", "logistic", "relu"] = "tanh"
     solver: Literal["gradient", "adam"] = "gradient"
@@ -82,9 +80,7 @@ class NeuralNetClassifier(Classifier):
     random_state: Annotated[int, Ge(0)] | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        check_parameters(self)
-        points, labels = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(labels)
+        points, labels = self._training(X, y)
         self._scaler = StandardScaler().fit(points) if self.scale else None
         self.network_ = MLPClassifier(
             hidden_layer_sizes=(2 * points.shape[1] if self.hidden == "double" else self.hidden,),
@@ -127,8 +123,7 @@ class NeuralNetClassifier(Classifier):
         ValueError
             If X has missing values, or another number of features than the training set.
         """
-        check_is_fitted(self)
-        points = validate_data(self, X, dtype=np.float64, reset=False)
+        points = self._queries(X)
         outputs: NDArray[np.float64] = self.network_.predict_proba(self._scaled(points))
         return outputs
 

@@ -17,14 +17,12 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
-from ddr_cli.numerics.validation import refuse_dates, validate_data
+from ddr_cli.numerics.validation import refuse_dates
 
 Seed = int | np.random.RandomState | None
 Positive = Annotated[float, Gt(0)]
@@ -150,9 +148,7 @@ class _Standardized(Classifier):
         """Return scikit-learn's classifier with the parameters."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        check_parameters(self)
-        points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(labels)
+        points, labels = self._training(X, y)
         scaler = StandardScaler(with_mean=not sparse.issparse(points))
         self._scaler = scaler.fit(points) if self.scale else None
         self.model_ = self._classifier().fit(self._scaled(points), labels)
@@ -187,17 +183,10 @@ class _Standardized(Classifier):
         return np.asarray(self.model_.decision_function(queries))
 
     def _queries(self, X: ArrayLike) -> Any:
-        check_is_fitted(self)
-        points = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self._scaled(points)
+        return self._scaled(super()._queries(X))
 
     def _scaled(self, points: Any) -> Any:
         return points if self._scaler is None else self._scaler.transform(points)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 @registered(
