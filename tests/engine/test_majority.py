@@ -6,7 +6,7 @@ import pytest
 
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import read_trials
-from ddr_cli.engine.work.majority import majority_scores
+from ddr_cli.engine.work.scoring import majority_scores
 from ddr_cli.papers.lookup import Lookup
 from ddr_cli.papers.questions import Selector, UnansweredError
 from ddr_cli.papers.report import write_report

@@ -16,8 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec
-from ddr_cli.engine.rows.journal import OK
-from ddr_cli.engine.rows.result import TrialResult
+from ddr_cli.engine.rows.journal import OK, TrialResult
 from ddr_cli.engine.work import fitting as work
 from ddr_cli.engine.work.draws import Draws
 from ddr_cli.engine.work.jobs import Evaluation

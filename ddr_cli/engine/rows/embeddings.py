@@ -14,7 +14,7 @@ from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.own_code import class_name
 from ddr_cli.core.registry import spec_word
 from ddr_cli.core.validation import Frozen
-from ddr_cli.engine.rows.result import Coordinates
+from ddr_cli.engine.rows.journal import Coordinates
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan

@@ -15,6 +15,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
 from types import MappingProxyType
@@ -39,9 +40,30 @@ OUTCOME_COLUMNS = ("status", "reason", "fit_seconds", "eval_seconds")
 OK, FAILED, TIMEOUT = "ok", "failed", "timeout"
 
 Row = Mapping[str, object]
+Coordinates = tuple[tuple[float, ...], ...]
 
 _REASON_LENGTH = 500
 _FIRST = ",".join(IDENTITY_COLUMNS).encode()
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """The result of a trial; seconds are CPU time, see `read_trials`.
+
+    If the trial is tuned, `candidate` is the number of its setting. `traceback` belongs to the
+    failure.
+    """
+
+    trial_id: str
+    status: str
+    reason: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    fit_seconds: float | None = None
+    eval_seconds: float | None = None
+    candidate: int | None = None
+    inner_score: float | None = None
+    tune_seconds: float | None = None
+    traceback: str = ""
 
 
 class UnreadableJournalError(InputError):

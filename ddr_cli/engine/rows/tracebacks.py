@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ddr_cli.core.atomic import clear_messages, require_file
-from ddr_cli.engine.rows.result import TrialResult
+from ddr_cli.engine.rows.journal import TrialResult
 
 FILE_NAME = "tracebacks.jsonl"
 

@@ -21,8 +21,7 @@ from ddr_cli.core.embedding import fit_transform, transform
 from ddr_cli.core.errors import DdrError
 from ddr_cli.core.sealed.process import cpu_time, ended_after
 from ddr_cli.engine.plan.searches import QUERIES, TRANSDUCTIVE, transforms_by_neighbors
-from ddr_cli.engine.rows.journal import FAILED, OK, one_line
-from ddr_cli.engine.rows.result import Coordinates, TrialResult
+from ddr_cli.engine.rows.journal import FAILED, OK, Coordinates, TrialResult, one_line
 from ddr_cli.engine.rows.tracebacks import traceback_of
 from ddr_cli.engine.work.jobs import (
     Division,

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.rows.journal import FAILED, TIMEOUT
-from ddr_cli.engine.rows.result import Coordinates, TrialResult
+from ddr_cli.engine.rows.journal import FAILED, TIMEOUT, Coordinates, TrialResult
 from ddr_cli.engine.work.jobs import (
     Division,
     Evaluation,

@@ -15,15 +15,13 @@ import numpy as np
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import shown
 from ddr_cli.engine.rows.embeddings import KeptEmbedding, embedding_path
-from ddr_cli.engine.rows.journal import OK, parameter_text
+from ddr_cli.engine.rows.journal import OK, Coordinates, TrialResult, parameter_text
 from ddr_cli.engine.rows.journals import Journals
 from ddr_cli.engine.rows.manifest import Manifest, SessionRecord, manifest_of, now, packages_of
-from ddr_cli.engine.rows.result import Coordinates, TrialResult
 from ddr_cli.engine.rows.tracebacks import Tracebacks
-from ddr_cli.engine.work.majority import majority_scores
 from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.engine.work.schedule import Ended, KeptCoordinates, Schedule
-from ddr_cli.engine.work.scoring import is_measure, load_evaluator
+from ddr_cli.engine.work.scoring import is_measure, load_evaluator, majority_scores
 from ddr_cli.engine.work.scratch import Scratch
 from ddr_cli.spec.budgets import ALL
 

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ddr_cli.engine.rows.journal import FAILED, OK
-from ddr_cli.engine.rows.result import TrialResult
+from ddr_cli.engine.rows.journal import FAILED, OK, TrialResult
 from ddr_cli.engine.work.jobs import Evaluation, FitJob, TuneJob
 from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale
 
