@@ -5,18 +5,40 @@ from __future__ import annotations
 import difflib
 import errno
 import re
+import traceback
 from collections import Counter
 from collections.abc import Iterable
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
 
 _SHORT = 5
+_MOST_FRAMES, _MOST_CHARACTERS = 20, 8_000  # of a traceback
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
     """Return a text without characters that control a terminal or reverse the text direction."""
     return _UNSEEN.sub("\ufffd", text)
+
+
+def message_of(error: BaseException) -> str:
+    """Return an error's message, which code of others may compute."""
+    try:
+        return str(error)
+    except BaseException:
+        return "its message cannot be read"
+
+
+def traceback_of(error: BaseException, ours: str) -> str:
+    """Return an error's traceback without the outer frames, of files whose paths start so."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(ours):
+        frames = frames.tb_next
+    try:
+        lines = traceback.format_exception(type(error), error, frames, limit=-_MOST_FRAMES)
+    except BaseException:
+        lines = []
+    return "".join(lines)[-_MOST_CHARACTERS:]
 
 
 class DdrError(Exception):

@@ -11,6 +11,8 @@ from importlib.metadata import Distribution, PackageNotFoundError, entry_points,
 from typing import Any
 from warnings import catch_warnings
 
+from ddr_cli.core.errors import InputError
+
 # For each distribution: the module to import, and our extra that installs it.
 _LIBRARIES = {
     "faiss-cpu": ("faiss", "approximate"),
@@ -54,6 +56,14 @@ def nothing_fitted() -> Iterator[None]:
         yield
     finally:
         _needed.reset(before)
+
+
+def load_module(module: str, extra: str, need: str, instead: str = "") -> Any:
+    """Import a module; the `InputError`, after `need`, states how to install it, or `instead`."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        raise InputError(f"{need}: {how_to_install(extra)}{instead}.") from None
 
 
 def missing_library(library: str) -> str:

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.embedding import fit_transform
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.extras import how_to_install
+from ddr_cli.core.extras import load_module
 from ddr_cli.core.own_code import in_this_process
 from ddr_cli.engine.work.fitting import collected, failing_of
 from ddr_cli.engine.work.scoring import seeded
@@ -32,12 +32,7 @@ if TYPE_CHECKING:
 
 def require_skops() -> Any:
     """Return `skops.io`; an `InputError` says how to install it."""
-    try:
-        import skops.io
-    except ModuleNotFoundError:
-        how = how_to_install("skops")
-        raise InputError(f"A fitted pipeline is saved by skops: {how}.") from None
-    return skops.io
+    return load_module("skops.io", "skops", "A fitted pipeline is saved by skops")
 
 
 def fit_pipeline(

@@ -72,7 +72,7 @@ def test_a_missing_library_names_its_extra(tmp_path, monkeypatch):
     def missing(name):
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(frames, "import_module", missing)
+    monkeypatch.setattr("ddr_cli.core.extras.import_module", missing)
     for ending, extra in (("xlsx", "excel"), ("parquet", "parquet"), ("feather", "parquet")):
         with pytest.raises(InputError, match=rf"pip install '.+\[{extra}\]'"):
             read_table([tmp_path / f"x.{ending}"])

@@ -8,7 +8,6 @@ import pickle
 import signal
 import sys
 import time
-import traceback
 import types
 import warnings
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ import numpy as np
 
 from ddr_cli.core import own_code
 from ddr_cli.core.embedding import refuse_labels
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, message_of, traceback_of
 from ddr_cli.core.parameters import constrained_choices
 from ddr_cli.core.processes import end_with_parent, use_one_thread
 from ddr_cli.core.sealed.messages import send
@@ -35,8 +34,6 @@ METHODS = (
 
 BOUNDS = ("Gt", "Ge", "Lt", "Le")
 """The bounds of an annotation that other processes know."""
-
-_MOST_CHARACTERS = 8_000  # of a traceback
 
 
 def serve(connection: Connection, environment: Mapping[str, str]) -> None:
@@ -67,7 +64,8 @@ def _answer(connection: Connection) -> None:
             try:
                 value = getattr(server, verb)(*arguments)
             except BaseException as failure:  # a component that calls sys.exit fails, too
-                error = _told(failure)
+                told = message_of(failure), traceback_of(failure, __file__)
+                error = [type(failure).__name__, *told]
         before, cpu = cpu, time.process_time()
         rest = {
             "error": error,
@@ -75,22 +73,6 @@ def _answer(connection: Connection) -> None:
             "cpu_seconds": cpu - before,
         }
         send(connection, value, server.number_of, **rest)
-
-
-def _told(error: BaseException) -> list[str]:
-    """Return an error's type, its message, and its traceback without outer frames."""
-    frames = error.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
-        frames = frames.tb_next
-    try:
-        text = str(error)
-    except BaseException:
-        text = "its message cannot be read"
-    try:
-        lines = traceback.format_exception(type(error), error, frames, limit=-20)
-    except BaseException:
-        lines = []
-    return [type(error).__name__, text, "".join(lines)[-_MOST_CHARACTERS:]]
 
 
 class _Server:

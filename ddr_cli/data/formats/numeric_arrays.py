@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import math
 import warnings
@@ -16,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.extras import how_to_install
+from ddr_cli.core.extras import load_module
 from ddr_cli.core.registry import registered
 from ddr_cli.data.files import DAMAGE, UNPACKED_LIMIT, check_zip, read_bytes
 from ddr_cli.data.formats import Features, RawData, concatenate_rows
@@ -206,13 +205,8 @@ def load_mat(path: Path) -> dict[str, Any]:
 
 
 def _load_hdf5(path: Path) -> dict[str, Any]:
-    try:
-        h5py = importlib.import_module("h5py")
-    except ModuleNotFoundError:
-        raise InputError(
-            f"{path}: this is a MATLAB 7.3 file, which needs the package h5py: "
-            f"{how_to_install('mat73')}, or save it in MATLAB with save(..., '-v7')."
-        ) from None
+    need = f"{path}: this is a MATLAB 7.3 file, which needs the package h5py"
+    h5py = load_module("h5py", "mat73", need, ", or save it in MATLAB with save(..., '-v7')")
     try:
         with h5py.File(path, "r") as file:
             return {name: _from_hdf5(file, name) for name in file if name[0] != "#"}
@@ -287,13 +281,8 @@ def read_rdata(
 
 def load_rdata(path: Path) -> dict[str, Any]:
     """Return the variables in an R data file, or the elements of its only list, by name."""
-    try:
-        rdata = importlib.import_module("rdata")
-    except ModuleNotFoundError:
-        raise InputError(
-            f"{path}: this is an R data file, which needs the package rdata: "
-            f"{how_to_install('rdata')}."
-        ) from None
+    need = f"{path}: this is an R data file, which needs the package rdata"
+    rdata = load_module("rdata", "rdata", need)
     content = read_bytes(path)
     # A column of a data frame can be a matrix, which pandas does not have.
     classes = {**rdata.conversion.DEFAULT_CLASS_MAP, "data.frame": lambda columns, _: columns}

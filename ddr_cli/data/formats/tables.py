@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zipfile import BadZipFile
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.extras import how_to_install
+from ddr_cli.core.extras import load_module
 from ddr_cli.core.registry import registered
 from ddr_cli.data.files import UNPACKED_LIMIT, check_zip, decoded_text, pattern_labeller
 from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
@@ -244,7 +243,7 @@ def read_table(
 
 
 def _check_excel(path: Path) -> None:
-    _load_library("openpyxl", path)
+    _load("openpyxl", "openpyxl", "excel", path)
     try:
         check_zip(path)
     except BadZipFile as error:
@@ -317,11 +316,11 @@ def _excel(path: Path, sheet: int | str) -> pd.DataFrame:
 
 
 def _pyarrow(path: Path, _sheet: int | str) -> pd.DataFrame:
-    _load_library("pyarrow", path)
+    parquet = _load("pyarrow.parquet", "pyarrow", "parquet", path)
     if path.suffix.lower() == ".feather":
         return pd.read_feather(path)
     # A small file can state a column of one value for any number of rows.
-    facts = import_module("pyarrow.parquet").read_metadata(path)
+    facts = parquet.read_metadata(path)
     if (size := 8 * facts.num_rows * facts.num_columns) > UNPACKED_LIMIT:
         raise InputError(f"{path}: unpacks to {size} bytes; it is not read.")
     return pd.read_parquet(path, engine="pyarrow")
@@ -353,14 +352,6 @@ _READERS: Mapping[str, Callable[[Path, int | str], pd.DataFrame]] = {
 }
 
 
-_EXTRAS = {"openpyxl": "excel", "pyarrow": "parquet"}
-
-
-def _load_library(package: str, path: Path) -> None:
-    try:
-        import_module(package)
-    except ModuleNotFoundError:
-        raise InputError(
-            f"{path}: a {path.suffix} file needs the package {package}: "
-            f"{how_to_install(_EXTRAS[package])}, or save it as CSV."
-        ) from None
+def _load(module: str, package: str, extra: str, path: Path) -> Any:
+    need = f"{path}: a {path.suffix} file needs the package {package}"
+    return load_module(module, extra, need, ", or save it as CSV")

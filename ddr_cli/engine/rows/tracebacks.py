@@ -6,7 +6,6 @@ Each reason has one line, from the first trial that failed with it.
 from __future__ import annotations
 
 import json
-import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,21 +14,7 @@ from ddr_cli.engine.rows.journal import TrialResult
 
 FILE_NAME = "tracebacks.jsonl"
 
-_HERE = str(Path(__file__).parents[1])
-_MOST_FRAMES = 20
-_MOST_CHARACTERS = 8_000
 _MOST_REASONS = 200
-
-
-def traceback_of(error: BaseException) -> str:
-    """Return an error's traceback without the frames of the engine."""
-    if remote := getattr(error, "traceback", ""):
-        return str(remote)
-    frames = error.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_HERE):
-        frames = frames.tb_next
-    lines = traceback.format_exception(type(error), error, frames, limit=-_MOST_FRAMES)
-    return "".join(lines)[-_MOST_CHARACTERS:]
 
 
 class Tracebacks:

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ddr_cli.core.embedding import fit_transform, transform
-from ddr_cli.core.errors import DdrError
+from ddr_cli.core.errors import DdrError, message_of, traceback_of
 from ddr_cli.core.sealed.process import cpu_time, ended_after
 from ddr_cli.engine.plan.searches import QUERIES, TRANSDUCTIVE, transforms_by_neighbors
 from ddr_cli.engine.rows.journal import FAILED, OK, Coordinates, TrialResult, one_line
-from ddr_cli.engine.rows.tracebacks import traceback_of
 from ddr_cli.engine.work.jobs import (
     Division,
     Evaluation,
@@ -62,6 +61,7 @@ _MOST_SHOWN = 3  # dimensions that a figure can show
 # that a KeyboardInterrupt is the component's own, too.
 _FAILURES = BaseException
 _CHANGED = "the arrays of the split were changed during the fit"
+_ENGINE = str(Path(__file__).parents[1])
 _reported = 0.0  # CPU seconds of this process that its results have reported
 
 
@@ -86,7 +86,7 @@ def do(job: Job) -> JobResult:
         own = [job.split, job.trace, *([job.data] if isinstance(job, SplitJob) else [])]
         gone = isinstance(error, FileNotFoundError) and Path(error.filename or "") in own
         result = JobResult(
-            error=_reason(error), traceback=traceback_of(error), disk_full=full, files_gone=gone
+            error=_reason(error), traceback=_traceback_of(error), disk_full=full, files_gone=gone
         )
     global _reported
     before, _reported = _reported, cpu_time()
@@ -453,7 +453,7 @@ def _failure(
         fit_seconds,
         eval_seconds,
         one.candidate,
-        traceback=traceback_of(error),
+        traceback=_traceback_of(error),
     )
 
 
@@ -475,11 +475,12 @@ def _reason(error: BaseException) -> str:
             if (size := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
                 limit = f"limit {size / 1e9:.3g} GB"
         return one_line(f"out of memory ({limit} per worker): {error}")
-    try:
-        text = str(error)
-    except _FAILURES:
-        text = "its message cannot be read"
-    return one_line(f"{type(error).__name__}: {text}").rstrip(": ")
+    return one_line(f"{type(error).__name__}: {message_of(error)}").rstrip(": ")
+
+
+def _traceback_of(error: BaseException) -> str:
+    """Return an error's traceback without the frames of the engine."""
+    return str(getattr(error, "traceback", "")) or traceback_of(error, _ENGINE)
 
 
 @contextmanager
