@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.validation import validate_data
 
 
@@ -20,6 +21,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
 
     classes_: NDArray[Any]
     _takes_sparse: ClassVar[bool] = True
+    _traits: ClassVar[EvaluatorTraits] = EvaluatorTraits()
 
     @abstractmethod
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -80,6 +82,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
     @property
     def _accepted(self) -> dict[str, Any]:
         return {"accept_sparse": "csr" if self._takes_sparse else False, "dtype": np.float64}
+
+    def __ddr_traits__(self) -> EvaluatorTraits:
+        return self._traits
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

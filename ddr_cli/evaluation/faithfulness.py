@@ -33,8 +33,7 @@ class _OfNeighbors(Measure, ABC):
     @abstractmethod
     def _score(self, embedded: Embedded) -> float: ...
 
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(grids={"n_neighbors": (1, 2, 5, 10, 20)})
+    _traits = EvaluatorTraits(grids={"n_neighbors": (1, 2, 5, 10, 20)})
 
 
 @registered(

@@ -190,11 +190,10 @@ class KNNClassifier(Classifier):
     def _elected(self, votes: NDArray[np.intp]) -> NDArray[Any]:
         return np.asarray(self.classes_[elect(votes, len(self.classes_), self.ties)])
 
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(
-            shared="n_neighbors",
-            grids={"n_neighbors": tuple(range(1, 16))},
-        )
+    _traits = EvaluatorTraits(
+        shared="n_neighbors",
+        grids={"n_neighbors": tuple(range(1, 16))},
+    )
 
 
 def elect(votes: NDArray[np.intp], n_classes: int, ties: Ties = "nearest") -> NDArray[np.intp]:

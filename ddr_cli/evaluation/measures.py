@@ -85,6 +85,7 @@ class Measure(BaseEstimator, ABC):
     """A score of an embedding."""
 
     scale: ClassVar[Scale]
+    _traits: ClassVar[EvaluatorTraits] = EvaluatorTraits()
 
     @abstractmethod
     def score(self, embedded: Embedded) -> float:
@@ -136,7 +137,7 @@ class Measure(BaseEstimator, ABC):
         return scores
 
     def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits()
+        return self._traits
 
 
 @dataclass(eq=False, repr=False)
@@ -171,11 +172,10 @@ class _Neighborhood(Measure, ABC):
     def _hits(embedded: Embedded, k: int) -> NDArray[np.bool_]:
         """Return which of each sample's k nearest samples, nearest first, are hits."""
 
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(
-            shared="n_neighbors",
-            grids={"n_neighbors": tuple(range(1, 11))},
-        )
+    _traits = EvaluatorTraits(
+        shared="n_neighbors",
+        grids={"n_neighbors": tuple(range(1, 11))},
+    )
 
 
 @registered(
@@ -255,8 +255,7 @@ class _LeaveOneOut(Measure, ABC):
         votes = code[kneighbors(X, self.n_neighbors).indices]
         return float(np.mean(elect(votes, int(code.max()) + 1) == code))
 
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(grids={"n_neighbors": (1, 3, 5, 7, 9, 15)})
+    _traits = EvaluatorTraits(grids={"n_neighbors": (1, 3, 5, 7, 9, 15)})
 
 
 @registered(
@@ -430,7 +429,6 @@ class IntrinsicDimension(Measure):
             random_state=self.random_state,
         ).dimension
 
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(
-            grids={"method": ("gmst", "knn")},
-        )
+    _traits = EvaluatorTraits(
+        grids={"method": ("gmst", "knn")},
+    )

@@ -134,7 +134,6 @@ class NeuralNetClassifier(Classifier):
     def _scaled(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         return points if self._scaler is None else self._scaler.transform(points)
 
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(
-            grids={"learning_rate": (0.01, 0.03, 0.1, 0.3), "max_iter": (250, 500, 1000, 2000)},
-        )
+    _traits = EvaluatorTraits(
+        grids={"learning_rate": (0.01, 0.03, 0.1, 0.3), "max_iter": (250, 500, 1000, 2000)},
+    )

@@ -7,7 +7,7 @@ Parameters that are not listed here have scikit-learn's defaults.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
@@ -31,6 +31,8 @@ Count = Annotated[int, Ge(1)]
 
 class _Checked:
     """A mix-in that passes the parameters to scikit-learn's classifier and checks them in `fit`."""
+
+    _traits: ClassVar[EvaluatorTraits]
 
     def __post_init__(self) -> None:
         parameters: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]  # scikit-learn's
@@ -60,6 +62,9 @@ class _Checked:
         refuse_dates(X)
         fitted: Self = super().fit(X, y)  # type: ignore[misc]  # scikit-learn's
         return fitted
+
+    def __ddr_traits__(self) -> EvaluatorTraits:
+        return self._traits
 
 
 @registered(
@@ -98,10 +103,9 @@ class GradientBoosting(_Checked, HistGradientBoostingClassifier):
     min_samples_leaf: Count = 20
     random_state: Seed = None
 
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(
-            grids={"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 15, 31, 63)},
-        )
+    _traits = EvaluatorTraits(
+        grids={"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 15, 31, 63)},
+    )
 
 
 @registered(
@@ -132,10 +136,9 @@ class RandomForest(_Checked, RandomForestClassifier):
     min_samples_leaf: Count = 1
     random_state: Seed = None
 
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(
-            grids={"max_features": ("sqrt", 0.1, 0.3, 1.0), "min_samples_leaf": (1, 3, 10)},
-        )
+    _traits = EvaluatorTraits(
+        grids={"max_features": ("sqrt", 0.1, 0.3, 1.0), "min_samples_leaf": (1, 3, 10)},
+    )
 
 
 class _Standardized(Classifier):
@@ -257,11 +260,10 @@ class Logistic(_Standardized):
         queries = self._queries(X)
         return np.asarray(self.model_.predict_proba(queries))
 
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(
-            version=2,
-            grids={"C": (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3)},
-        )
+    _traits = EvaluatorTraits(
+        version=2,
+        grids={"C": (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3)},
+    )
 
 
 @registered(
@@ -303,11 +305,10 @@ class SupportVectors(_Standardized):
     def _classifier(self) -> SVC:
         return SVC(C=self.C, gamma=self.gamma)
 
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(
-            version=2,
-            grids={
-                "C": (0.1, 1.0, 10.0, 100.0, 1e3),
-                "gamma": ("scale", 1e-3, 1e-2, 1e-1, 1.0),
-            },
-        )
+    _traits = EvaluatorTraits(
+        version=2,
+        grids={
+            "C": (0.1, 1.0, 10.0, 100.0, 1e3),
+            "gamma": ("scale", 1e-3, 1e-2, 1e-1, 1.0),
+        },
+    )

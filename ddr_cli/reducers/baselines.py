@@ -48,8 +48,7 @@ class Identity(OneToOneFeatureMixin, Reducer):
     def transform(self, X: ArrayLike) -> Any:
         return self._points(X)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(supervised=False)
+    _traits = Traits(supervised=False)
 
 
 @registered("reducer", "pca", "principal component analysis", label="PCA", look=("pink", "P"))
@@ -120,10 +119,9 @@ class PCA(LinearReducer):
         self.explained_variance_ratio_ = pca.explained_variance_ratio_
         return self
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            nested=True,
-            supervised=False,
-            grids={"n_components": tuple(range(1, 21))},
-            max_components=lambda n_train, n_features, _: min(n_train, n_features),
-        )
+    _traits = Traits(
+        nested=True,
+        supervised=False,
+        grids={"n_components": tuple(range(1, 21))},
+        max_components=lambda n_train, n_features, _: min(n_train, n_features),
+    )

@@ -124,10 +124,9 @@ class LDA(MeansDiscriminant):
             return np.asarray(W / np.linalg.norm(W, axis=0))
         return unit_within(W, Z, code)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=4,
-            nested=True,
-            grids={"n_components": tuple(range(1, 10))},
-            max_components=one_less_than_classes,
-        )
+    _traits = Traits(
+        version=4,
+        nested=True,
+        grids={"n_components": tuple(range(1, 10))},
+        max_components=one_less_than_classes,
+    )

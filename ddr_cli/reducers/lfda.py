@@ -131,18 +131,17 @@ class LFDA(_LocalFisher, LinearDiscriminant):
     def _span_of(self, points: Any) -> Span:
         return computed_once(lambda: quick_span(points), points, "quick span")
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=6,
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "n_neighbors": (3, 5, 7, 10, 15),
-                "embedding_type": ("plain", "weighted", "orthonormalized"),
-                "reg": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
-            },
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=6,
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "n_neighbors": (3, 5, 7, 10, 15),
+            "embedding_type": ("plain", "weighted", "orthonormalized"),
+            "reg": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
+        },
+        max_components=rank_of_centred,
+    )
 
 
 @registered(

@@ -163,18 +163,17 @@ class LLE(SklearnEmbedding):
         )
         return high
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            nested=True,
-            transductive=True,
-            supervised=False,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "n_neighbors": (4, 6, 8, 12, 16, 24, 32),
-                "reg": (1e-4, 1e-3, 1e-2, 1e-1),
-            },
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        nested=True,
+        transductive=True,
+        supervised=False,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "n_neighbors": (4, 6, 8, 12, 16, 24, 32),
+            "reg": (1e-4, 1e-3, 1e-2, 1e-1),
+        },
+        max_components=rank_of_centred,
+    )
 
 
 def _count(neighbors: Neighbors) -> int:

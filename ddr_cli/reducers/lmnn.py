@@ -136,14 +136,13 @@ class LMNN(MetricLearner):
         problem = LargeMargin(X, code, targets, self.push_weight)
         return large_margin_metric(problem, tol=self.tol, max_iter=self.max_iter)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=4,
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "n_neighbors": (1, 3, 5, 8, 12),
-                "push_weight": (0.03, 0.1, 0.25, 0.5, 0.75, 0.9),
-            },
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=4,
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "n_neighbors": (1, 3, 5, 8, 12),
+            "push_weight": (0.03, 0.1, 0.25, 0.5, 0.75, 0.9),
+        },
+        max_components=rank_of_centred,
+    )

@@ -98,10 +98,9 @@ class MCML(MetricLearner):
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
         return collapsing_metric(X, code, tol=self.tol, max_iter=self.max_iter)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=4,
-            nested=True,
-            grids={"n_components": tuple(range(1, 21))},
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=4,
+        nested=True,
+        grids={"n_components": tuple(range(1, 21))},
+        max_components=rank_of_centred,
+    )

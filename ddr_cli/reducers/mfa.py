@@ -113,19 +113,18 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     (150, 2)
     """
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=4,
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "n_neighbors_within": (1, 2, 3, 5, 10),
-                "n_neighbors_between": (5, 10, 20, 40, 80, 160),
-                "reg": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
-            },
-            preprocess=("pca {n_components: 0.98}",),
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=4,
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "n_neighbors_within": (1, 2, 3, 5, 10),
+            "n_neighbors_between": (5, 10, 20, 40, 80, 160),
+            "reg": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
+        },
+        preprocess=("pca {n_components: 0.98}",),
+        max_components=rank_of_centred,
+    )
 
 
 @registered(

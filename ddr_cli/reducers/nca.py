@@ -176,15 +176,14 @@ class NCA(OrderedReducer):
             f"but n_components={m}."
         )
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=3,
-            grids={
-                "n_components": tuple(range(1, 11)),
-                "init": ("lda", "pca", "random"),
-            },
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=3,
+        grids={
+            "n_components": tuple(range(1, 11)),
+            "init": ("lda", "pca", "random"),
+        },
+        max_components=rank_of_centred,
+    )
 
 
 def _of_unit_variance(A: Floats, X: Floats) -> Floats:

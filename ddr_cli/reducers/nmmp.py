@@ -137,15 +137,14 @@ class NMMP(LinearDiscriminant):
         narrower._keep_directions(self._span, narrower._maximised(), self.components_.dtype)
         return narrower
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=3,
-            shares_widths=True,
-            grids={
-                "n_components": (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 60),
-                "n_neighbors_within": (1, 2, 3, 5, 10),
-                "n_neighbors_between": (1, 2, 3, 5, 10, 15, 20, 30),
-            },
-            preprocess=("pca {n_components: 0.95}",),
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=3,
+        shares_widths=True,
+        grids={
+            "n_components": (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 60),
+            "n_neighbors_within": (1, 2, 3, 5, 10),
+            "n_neighbors_between": (1, 2, 3, 5, 10, 15, 20, 30),
+        },
+        preprocess=("pca {n_components: 0.95}",),
+        max_components=rank_of_centred,
+    )

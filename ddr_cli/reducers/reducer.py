@@ -20,7 +20,7 @@ from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import Span
 from ddr_cli.numerics.validation import validate_data
 from ddr_cli.reducers.partial_labels import plain_labels
-from ddr_cli.reducers.registry import get_traits
+from ddr_cli.reducers.registry import Traits
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -35,6 +35,7 @@ class Estimator(BaseEstimator):
 
     _fitted: ClassVar[str]  # the attribute that a finished fit has
     _takes_sparse: ClassVar[bool] = True
+    _traits: ClassVar[Traits] = Traits()
     # Beyond these, squares are summed to 0 or to infinity, and the numbers are silently others.
     _magnitudes: ClassVar[tuple[float, float]] = (1e-140, 1e140)
 
@@ -104,8 +105,11 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(self._accepted["accept_sparse"])
         tags.input_tags.pairwise = self._pairwise
-        tags.target_tags.required = get_traits(self).supervised
+        tags.target_tags.required = self.__ddr_traits__().supervised
         return tags
+
+    def __ddr_traits__(self) -> Traits:
+        return self._traits
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, ABC):

@@ -142,16 +142,15 @@ class SDE(GraphReducer, MappedEmbedding):
         self._keep(self._widened(unfolding.embedding), given)
         return self
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=4,
-            nested=True,
-            transductive=True,
-            neighbors=True,
-            supervised=False,
-            grids={
-                "n_components": (2, 5, 10, 20, 35, 60),
-                "n_neighbors": (3, 4, 5, 6, 8, 12),
-            },
-            max_components=one_less_than_points,
-        )
+    _traits = Traits(
+        version=4,
+        nested=True,
+        transductive=True,
+        neighbors=True,
+        supervised=False,
+        grids={
+            "n_components": (2, 5, 10, 20, 35, 60),
+            "n_neighbors": (3, 4, 5, 6, 8, 12),
+        },
+        max_components=one_less_than_points,
+    )

@@ -117,17 +117,16 @@ class SupervisedLLE(MappedEmbedding):
         self._keep(deterministic_signs(vectors) * np.sqrt(n), given)
         return self
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2,
-            nested=True,
-            grids={
-                "alpha": (0.0, 0.05, 0.1, 0.2, 0.5, 1.0),
-                "n_neighbors": (4, 5, 8, 12, 16),
-                "n_components": (2, 5, 10, 20, 35, 60),
-            },
-            max_components=one_less_than_points,
-        )
+    _traits = Traits(
+        version=2,
+        nested=True,
+        grids={
+            "alpha": (0.0, 0.05, 0.1, 0.2, 0.5, 1.0),
+            "n_neighbors": (4, 5, 8, 12, 16),
+            "n_components": (2, 5, 10, 20, 35, 60),
+        },
+        max_components=one_less_than_points,
+    )
 
 
 def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> Codes:

@@ -152,17 +152,16 @@ class SSDE(MappedEmbedding):
         graph = knn_graph(kneighbors(members, k), k) if k else np.zeros((1, 1))
         return unfold(members, graph, solver=self.solver, tol=self.tol, low_rank=False)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=3,
-            nested=True,
-            grids={
-                "n_components": (2, 5, 10, 20, 35, 60),
-                "n_neighbors": (3, 4, 5, 6, 8),
-                "centroid_scale": (1.0, 4.0, 16.0, 64.0),
-            },
-            max_components=one_less_than_points,
-        )
+    _traits = Traits(
+        version=3,
+        nested=True,
+        grids={
+            "n_components": (2, 5, 10, 20, 35, 60),
+            "n_neighbors": (3, 4, 5, 6, 8),
+            "centroid_scale": (1.0, 4.0, 16.0, 64.0),
+        },
+        max_components=one_less_than_points,
+    )
 
 
 def _place_centers(points: Floats, code: Codes, scale: float) -> tuple[Floats, Floats]:

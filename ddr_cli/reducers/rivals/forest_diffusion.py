@@ -151,13 +151,12 @@ class ForestDiffusion(ForestReducer, Embedding):
         found.eliminate_zeros()
         return found
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "min_samples_leaf": (1, 2, 5, 10, 20),
-                "diffusion_time": (1, 2, 4, 8),
-            },
-            max_components=one_less_than_points,
-        )
+    _traits = Traits(
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "min_samples_leaf": (1, 2, 5, 10, 20),
+            "diffusion_time": (1, 2, 4, 8),
+        },
+        max_components=one_less_than_points,
+    )

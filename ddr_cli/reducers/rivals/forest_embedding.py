@@ -117,13 +117,12 @@ class ForestEmbedding(ForestReducer):
         leaves = self._encoder.transform(self._reached(points))
         return leaves.tocsr() / np.sqrt(self.n_estimators)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=3,
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "min_samples_leaf": (1, 2, 5, 10, 20),
-            },
-            max_components=one_less_than_points,
-        )
+    _traits = Traits(
+        version=3,
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "min_samples_leaf": (1, 2, 5, 10, 20),
+        },
+        max_components=one_less_than_points,
+    )

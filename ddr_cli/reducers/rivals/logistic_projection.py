@@ -176,14 +176,13 @@ class LogisticProjection(LinearReducer):
             )
         return np.asarray(found.x.reshape(n_classes, d + 1)[:, :-1] / unit)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2,
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 10)),
-                "C": equal_ratios(1e-3, 1e3, 7),
-            },
-            preprocess=("standardize",),
-            max_components=one_less_than_classes,
-        )
+    _traits = Traits(
+        version=2,
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 10)),
+            "C": equal_ratios(1e-3, 1e3, 7),
+        },
+        preprocess=("standardize",),
+        max_components=one_less_than_classes,
+    )

@@ -80,13 +80,12 @@ class LOL(LinearDiscriminant):
         principal = np.linalg.eigh(within)[1][:, ::-1]
         return _orthonormal(np.hstack([(means[1:] - means[0]).T, principal]), self.n_components)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2,
-            nested=True,
-            grids={"n_components": tuple(range(1, 21))},
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=2,
+        nested=True,
+        grids={"n_components": tuple(range(1, 21))},
+        max_components=rank_of_centred,
+    )
 
 
 def _orthonormal(columns: Floats, m: int) -> Floats:

@@ -118,15 +118,14 @@ class LSDA(LinearDiscriminant):
             )
         return unit_within(A, Z, code)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2,
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "n_neighbors": (3, 5, 7, 10, 15),
-                "alpha": (0.02, 0.1, 0.3, 0.5, 0.7, 0.9),
-            },
-            preprocess=("pca {n_components: 0.98}",),
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=2,
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "n_neighbors": (3, 5, 7, 10, 15),
+            "alpha": (0.02, 0.1, 0.3, 0.5, 0.7, 0.9),
+        },
+        preprocess=("pca {n_components: 0.98}",),
+        max_components=rank_of_centred,
+    )

@@ -75,10 +75,9 @@ class MMC(LinearDiscriminant):
         self.eigenvalues_ = values[leading]
         return np.asarray(vectors[:, leading])
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2,
-            nested=True,
-            grids={"n_components": tuple(range(1, 21))},
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=2,
+        nested=True,
+        grids={"n_components": tuple(range(1, 21))},
+        max_components=rank_of_centred,
+    )

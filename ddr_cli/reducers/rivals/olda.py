@@ -79,10 +79,9 @@ class OLDA(MeansDiscriminant):
         self.eigenvalues_ = values[: -m - 1 : -1]
         return np.asarray(np.linalg.qr(vectors[:, : -m - 1 : -1] / length[:, None])[0])
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2,
-            nested=True,
-            grids={"n_components": tuple(range(1, 10))},
-            max_components=one_less_than_classes,
-        )
+    _traits = Traits(
+        version=2,
+        nested=True,
+        grids={"n_components": tuple(range(1, 10))},
+        max_components=one_less_than_classes,
+    )

@@ -98,15 +98,14 @@ class OpenTSNE(Embedding):
             placed = self.model_.transform(points.astype(np.float64))
         return np.asarray(placed).astype(points.dtype)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            transductive=True,
-            supervised=False,
-            library="openTSNE",
-            grids={
-                "n_components": (1, 2),
-                "perplexity": (5.0, 10.0, 30.0, 50.0, 100.0),
-                "exaggeration": (1.0, 1.5, 2.0, 4.0),
-            },
-            max_components=lambda n_train, *_: min(n_train - 1, 2),
-        )
+    _traits = Traits(
+        transductive=True,
+        supervised=False,
+        library="openTSNE",
+        grids={
+            "n_components": (1, 2),
+            "perplexity": (5.0, 10.0, 30.0, 50.0, 100.0),
+            "exaggeration": (1.0, 1.5, 2.0, 4.0),
+        },
+        max_components=lambda n_train, *_: min(n_train - 1, 2),
+    )

@@ -110,19 +110,18 @@ class PaCMAP(Embedding):
             placed = self.model_.transform(points, basis=self.X_fit_, save_pairs=False)
         return np.asarray(placed).astype(points.dtype)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            transductive=True,
-            supervised=False,
-            library="pacmap",
-            grids={
-                "n_components": (2, 3, 5, 10, 20),
-                "n_neighbors": (5, 10, 20, 40),
-                "mid_near_ratio": (0.25, 0.5, 1.0, 2.0),
-                "further_ratio": (1.0, 2.0, 4.0),
-            },
-            max_components=lambda n_train, n_features, _: min(n_train - 1, n_features, _MOST),
-        )
+    _traits = Traits(
+        transductive=True,
+        supervised=False,
+        library="pacmap",
+        grids={
+            "n_components": (2, 3, 5, 10, 20),
+            "n_neighbors": (5, 10, 20, 40),
+            "mid_near_ratio": (0.25, 0.5, 1.0, 2.0),
+            "further_ratio": (1.0, 2.0, 4.0),
+        },
+        max_components=lambda n_train, n_features, _: min(n_train - 1, n_features, _MOST),
+    )
 
 
 @contextmanager

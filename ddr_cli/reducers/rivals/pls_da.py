@@ -120,10 +120,9 @@ class PLSDA(LinearDiscriminant):
             weights[:, found], loadings[:, found] = w, p
         return np.asarray(weights @ np.linalg.inv(loadings.T @ weights))
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2,
-            nested=True,
-            grids={"n_components": tuple(range(1, 21)), "scale": (False, True)},
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=2,
+        nested=True,
+        grids={"n_components": tuple(range(1, 21)), "scale": (False, True)},
+        max_components=rank_of_centred,
+    )

@@ -76,10 +76,9 @@ class RandomProjection(LinearReducer):
         self.mean_ = np.zeros(points.shape[1], dtype=points.dtype)
         return self
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            nested=True,
-            supervised=False,
-            grids={"n_components": tuple(range(1, 21))},
-            max_components=lambda _, n_features, __: n_features,
-        )
+    _traits = Traits(
+        nested=True,
+        supervised=False,
+        grids={"n_components": tuple(range(1, 21))},
+        max_components=lambda _, n_features, __: n_features,
+    )

@@ -174,15 +174,14 @@ class RDA(Reducer):
         squares += self._mean @ self._mean - 2 * (points @ self._mean)
         return np.asarray(np.maximum(squares - np.einsum("ij,ij->i", along, along), 0.0))
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2,
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 10)),
-                "pooling": (0.0, 0.125, 0.354, 0.65, 1.0),
-                "shrinkage": (0.01, 0.1, 0.25, 0.5, 0.75),
-            },
-            grid_source="the paper's pooling; its shrinkage with 0.01 and 0.1 for 0 and 1",
-            max_components=one_less_than_classes,
-        )
+    _traits = Traits(
+        version=2,
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 10)),
+            "pooling": (0.0, 0.125, 0.354, 0.65, 1.0),
+            "shrinkage": (0.01, 0.1, 0.25, 0.5, 0.75),
+        },
+        grid_source="the paper's pooling; its shrinkage with 0.01 and 0.1 for 0 and 1",
+        max_components=one_less_than_classes,
+    )

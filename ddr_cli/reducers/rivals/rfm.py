@@ -107,17 +107,16 @@ class RFM(LinearDiscriminant):
         self.eigenvalues_ = np.maximum(values[leading], 0.0) / unit**2
         return np.asarray(factor[:, leading] / unit)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "n_iter": (1, 2, 3, 5, 8),
-                "bandwidth": (0.25, 0.5, 1.0, 2.0, 4.0),
-                "reg": (0.001, 0.01, 0.1, 1.0, 10.0),
-            },
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "n_iter": (1, 2, 3, 5, 8),
+            "bandwidth": (0.25, 0.5, 1.0, 2.0, 4.0),
+            "reg": (0.001, 0.01, 0.1, 1.0, 10.0),
+        },
+        max_components=rank_of_centred,
+    )
 
 
 def _average_gradient_outer_product(

@@ -125,15 +125,14 @@ class SAVE(LinearDiscriminant):
         self.eigenvalues_ = values[leading]
         return np.asarray(per_unit[:, None] * vectors[:, leading])
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2,
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "method": ("save", "dr"),
-                "reg": (0.0, 1e-3, 1e-2, 1e-1, 1.0),
-            },
-            preprocess=("pca {n_components: 0.98}",),
-            max_components=rank_of_centred,
-        )
+    _traits = Traits(
+        version=2,
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "method": ("save", "dr"),
+            "reg": (0.0, 1e-3, 1e-2, 1e-1, 1.0),
+        },
+        preprocess=("pca {n_components: 0.98}",),
+        max_components=rank_of_centred,
+    )

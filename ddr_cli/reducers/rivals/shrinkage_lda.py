@@ -99,16 +99,15 @@ class ShrinkageLDA(MeansDiscriminant):
         self.eigenvalues_, A = generalized_eigenpairs(S_b, shrunken, m, rank_tol=0)
         return A
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2,
-            nested=True,
-            grids={
-                "n_components": tuple(range(1, 10)),
-                "shrinkage": ("ledoit_wolf", 1e-3, 1e-2, 0.1, 0.3, 1.0),
-            },
-            max_components=one_less_than_classes,
-        )
+    _traits = Traits(
+        version=2,
+        nested=True,
+        grids={
+            "n_components": tuple(range(1, 10)),
+            "shrinkage": ("ledoit_wolf", 1e-3, 1e-2, 0.1, 0.3, 1.0),
+        },
+        max_components=one_less_than_classes,
+    )
 
 
 def ledoit_wolf(Z: Floats, code: Codes, S_w: Floats, d: int) -> float:

@@ -66,18 +66,17 @@ class _UMAP(Embedding):
         with one_thread_in_numba():
             return np.asarray(self.model_.transform(_known(points))).astype(points.dtype)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            transductive=True,
-            supervised=False,
-            library="umap-learn",
-            grids={
-                "n_components": (2, 3, 5, 10, 20),
-                "n_neighbors": (5, 15, 30, 50),
-                "min_dist": (0.0, 0.1, 0.25, 0.5),
-            },
-            max_components=_most_components,
-        )
+    _traits = Traits(
+        transductive=True,
+        supervised=False,
+        library="umap-learn",
+        grids={
+            "n_components": (2, 3, 5, 10, 20),
+            "n_neighbors": (5, 15, 30, 50),
+            "min_dist": (0.0, 0.1, 0.25, 0.5),
+        },
+        max_components=_most_components,
+    )
 
 
 @registered(
