@@ -30,7 +30,7 @@ from typing import Any
 from platformdirs import user_state_path
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.sklearn_names import is_listed, is_of_sklearn
+from ddr_cli.core.sklearn_names import LISTED, is_of_sklearn
 
 GIVEN = "python"
 GIVEN_FILE = "DDR_GIVEN_CODE"
@@ -128,7 +128,7 @@ def load_code(name: str) -> Any:
 
 def require_trust(name: str) -> None:
     """Raise UntrustedCodeError if the user has not trusted this component's code."""
-    if is_listed(name) or name.partition(":")[0] == GIVEN or is_trusted(source := source_of(name)):
+    if name in LISTED or name.partition(":")[0] == GIVEN or is_trusted(source := source_of(name)):
         return
     what = (
         "is not on ddr's list of scikit-learn classes that only fit arrays"

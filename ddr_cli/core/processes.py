@@ -111,6 +111,13 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
+def machine_memory() -> int | None:
+    """Return the bytes of memory of this machine, None if unknown."""
+    with suppress(ValueError, OSError, AttributeError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return None
+
+
 def how_it_ended(code: int | None) -> str:
     """Return how a process with this exit code ended (minus the signal if it was killed)."""
     if code is None or code >= 0:

@@ -46,16 +46,7 @@ _NAMES = MappingProxyType(
 LISTED = frozenset(
     f"sklearn.{module}:{name}" for module, names in _NAMES.items() for name in names.split()
 )
-"""Their names in specs, such as ``sklearn.svm:SVC``."""
-
-
-def is_listed(name: str) -> bool:
-    """Return whether this is a scikit-learn class that needs no trust.
-
-    >>> is_listed("sklearn.svm:SVC"), is_listed("sklearn.pipeline:Pipeline")
-    (True, False)
-    """
-    return name in LISTED
+"""Their names in specs, such as ``sklearn.svm:SVC``, which need no trust."""
 
 
 def is_of_sklearn(name: str) -> bool:

@@ -14,7 +14,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 
-from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.measures import Embedded, Measure, Part
 
@@ -77,21 +76,17 @@ class ClassDistance(_ClassPlaces):
 
     def score(self, embedded: Embedded) -> float:
         distances = self._distances(embedded)
-        chosen = self._codes(embedded.classes)
+        chosen = self._codes(embedded)
         farthest = max(distances[a, b] for a, b in combinations(chosen, 2))
         return float(farthest) / self._usual(distances)
 
-    def _codes(self, known: tuple[str, ...]) -> list[int]:
+    def _codes(self, embedded: Embedded) -> list[int]:
         if self.classes is None:
-            return list(range(len(known)))
-        names = [name.strip() for name in self.classes.split(",")]
-        for name in names:
-            if name not in known:
-                hint = did_you_mean(name, known)
-                raise ValueError(f"There is no class '{name}'.{hint} There are {', '.join(known)}.")
-        if len(set(names)) < 2:
+            return list(range(len(embedded.classes)))
+        codes = [embedded.code_of(name.strip()) for name in self.classes.split(",")]
+        if len(set(codes)) < 2:
             raise ValueError(f"classes: '{self.classes}' must name at least two classes.")
-        return [known.index(name) for name in names]
+        return codes
 
 
 @registered(

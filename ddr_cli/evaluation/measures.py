@@ -73,6 +73,13 @@ class Embedded:
             self.points[rows], self.original[rows], self.y[rows], 0, self.classes, below
         )
 
+    def code_of(self, name: str) -> int:
+        """Return the index of a class in `classes`."""
+        if name not in self.classes:
+            hint, names = did_you_mean(name, self.classes), ", ".join(self.classes)
+            raise ValueError(f"There is no class '{name}'.{hint} There are {names}.")
+        return self.classes.index(name)
+
     @cached_property
     def known_subclasses(self) -> Codes:
         """The sub-classes; raises ValueError if no classes were merged."""
@@ -412,11 +419,7 @@ class IntrinsicDimension(Measure):
         sparse: bool = sp.issparse(chosen.points)
         points = chosen.points.toarray() if sparse else chosen.points
         if self.of_class is not None:
-            if self.of_class not in chosen.classes:
-                hint = did_you_mean(self.of_class, chosen.classes)
-                names = ", ".join(chosen.classes)
-                raise ValueError(f"There is no class '{self.of_class}'.{hint} There are {names}.")
-            points = points[chosen.y == chosen.classes.index(self.of_class)]
+            points = points[chosen.y == chosen.code_of(self.of_class)]
         from ddr_cli.evaluation.intrinsic_dimension import estimate_dimension
 
         return estimate_dimension(

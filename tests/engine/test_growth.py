@@ -56,7 +56,7 @@ def test_a_plan_warns_of_a_fit_that_exceeds_the_timeout(spec, timeout, warns, tm
 @pytest.mark.usefixtures("made_up")
 def test_a_plan_warns_of_a_fit_that_exceeds_the_memory(spec, tmp_path, monkeypatch):
     # 40 MB * 7.5^2 = 2250 MB
-    monkeypatch.setattr(growth, "machine_megabytes", lambda: 2000)
+    monkeypatch.setattr(growth, "machine_memory", lambda: 2000 * 1024**2)
     (line,) = describe_plan(spec, out=tmp_path).too_large
     assert "mds" in line
     assert "2 GB of memory" in line

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddr_cli.core.own_code import shown
+from ddr_cli.core.processes import machine_memory
 from ddr_cli.engine.progress import duration
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def too_large(spec: Spec, timeout: float | None) -> dict[str, str]:
     """
     from ddr_cli.spec.feasible import TRANSDUCTIVE, limits_of
 
-    limits, memory = limits_of(spec), machine_megabytes()
+    limits, memory = limits_of(spec), machine_memory()
     lines = {}
     for item in spec.reducers:
         n = limits.n_samples if item.mode == TRANSDUCTIVE else limits.n_train
@@ -103,8 +102,8 @@ def too_large(spec: Spec, timeout: float | None) -> dict[str, str]:
         if seconds > (timeout or _LONG_SECONDS):
             limit = f"the limit is {timeout:g} s" if timeout else "there is no --timeout"
             reasons.append(f"about {duration(seconds)} ({limit})")
-        if memory is not None and megabytes > memory:
-            has = f"this machine has {memory / 1000:,.0f} GB"
+        if memory is not None and megabytes > memory / 1024**2:
+            has = f"this machine has {memory / 1024**2 / 1000:,.0f} GB"
             reasons.append(f"about {megabytes / 1000:,.0f} GB of memory ({has})")
         if reasons:
             lines[item.label] = (
@@ -113,10 +112,3 @@ def too_large(spec: Spec, timeout: float | None) -> dict[str, str]:
                 f"'ddr describe {shown(item.name)}'"
             )
     return lines
-
-
-def machine_megabytes() -> float | None:
-    """Return the memory of this machine, None if unknown."""
-    with suppress(ValueError, OSError, AttributeError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**2
-    return None

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 import ddr_cli
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.processes import machine_memory
 from ddr_cli.engine.plan.identity import DataIdentity
 
 if TYPE_CHECKING:
@@ -171,9 +172,6 @@ def number_versions() -> dict[str, str | None]:
 @cache
 def here() -> Environment:
     """Return the environment without packages, collected once per process."""
-    memory = None
-    with suppress(ValueError, OSError, AttributeError):
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return Environment(
         python=platform.python_version(),
         versions={"ddr": ddr_cli.__version__, **{name: _version(name) for name in _LIBRARIES}},
@@ -181,7 +179,7 @@ def here() -> Environment:
         platform=platform.platform(),
         cpu=_cpu_model(),
         cores=os.cpu_count(),
-        memory_bytes=memory,
+        memory_bytes=machine_memory(),
         blas=_blas(),
         threads_per_process=1,
         packages={},

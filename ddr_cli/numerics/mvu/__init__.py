@@ -1,5 +1,5 @@
 """Maximum variance unfolding: the problem, our solver and a reference solver for tests."""
 
-from ddr_cli.numerics.mvu.unfolding import Solver, Unfolding, unfold
-
-__all__ = ["Solver", "Unfolding", "unfold"]
+from ddr_cli.numerics.mvu.unfolding import Solver as Solver
+from ddr_cli.numerics.mvu.unfolding import Unfolding as Unfolding
+from ddr_cli.numerics.mvu.unfolding import unfold as unfold
