@@ -118,8 +118,8 @@ def parse_value(text: str) -> Any:
     return document.data
 
 
-def _error(source: str, at: tuple[int, int], message: str, key: str = "") -> DocumentError:
-    return DocumentError([Problem(_place(source, *at), key, message)], source)
+def _error(source: str, at: tuple[int, int], message: str) -> DocumentError:
+    return DocumentError([Problem(_place(source, *at), "", message)], source)
 
 
 def _place(source: str, line: int, column: int) -> Place:

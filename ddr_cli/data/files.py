@@ -39,7 +39,7 @@ DAMAGE = (
 )
 
 
-def read_bytes(path: Path, *, limit: int = UNPACKED_LIMIT) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """Return the content of a file, unpacked if it is a gzip file, whatever its name."""
     require_file(path)
     try:
@@ -47,13 +47,13 @@ def read_bytes(path: Path, *, limit: int = UNPACKED_LIMIT) -> bytes:
             if file.read(2) != b"\x1f\x8b":
                 return path.read_bytes()
         with gzip.open(path) as unpacked:
-            content = unpacked.read(limit + 1)
+            content = unpacked.read(UNPACKED_LIMIT + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path}: the gzip file is damaged or cut short ({error}).") from None
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
-    if len(content) > limit:
-        raise InputError(f"{path}: unpacks to more than {limit} bytes; it is not read.")
+    if len(content) > UNPACKED_LIMIT:
+        raise InputError(f"{path}: unpacks to more than {UNPACKED_LIMIT} bytes; it is not read.")
     return content
 
 

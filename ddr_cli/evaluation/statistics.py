@@ -258,19 +258,19 @@ def fewest_for_signed_ranks(alpha: float, n_tests: int = 1) -> int:
     return int(np.ceil(1 - np.log2(alpha / n_tests)))
 
 
-def bootstrap_interval(values: ArrayLike, level: float, *, seed: int = 0) -> tuple[float, float]:
+def bootstrap_interval(values: ArrayLike, level: float) -> tuple[float, float]:
     """Return the percentile bootstrap interval of a mean; nan for fewer than two values."""
     scores = _finite(values)
     _check_level(level)
     if len(scores) < 2:
         return float("nan"), float("nan")
-    means = scores[_resamples(len(scores), seed)].mean(axis=1)
+    means = scores[_resamples(len(scores))].mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
 def rank_intervals(
-    scores: NDArray[np.float64], level: float, *, seed: int = 0
+    scores: NDArray[np.float64], level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the percentile bootstrap interval of each column's rank, and how often it is first.
 
@@ -281,7 +281,7 @@ def rank_intervals(
     n, m = scores.shape
     if n < 2:
         return (np.full(m, np.nan),) * 3
-    means = np.round(_counts(n, seed) @ scores / n, 12)
+    means = np.round(_counts(n) @ scores / n, 12)
     ranks = np.stack([1 + (means > one[:, None]).sum(axis=1) for one in means.T], axis=1)
     low, high = np.quantile(
         ranks, [(1 - level) / 2, (1 + level) / 2], axis=0, method="closest_observation"
@@ -290,15 +290,15 @@ def rank_intervals(
 
 
 @lru_cache(maxsize=8)
-def _resamples(n: int, seed: int) -> NDArray[np.int64]:
+def _resamples(n: int) -> NDArray[np.int64]:
     """Return the drawn positions, shared by many methods with the same number of data sets."""
-    return np.random.default_rng(seed).integers(n, size=(_RESAMPLES, n))
+    return np.random.default_rng(0).integers(n, size=(_RESAMPLES, n))
 
 
 @lru_cache(maxsize=8)
-def _counts(n: int, seed: int) -> NDArray[np.int64]:
+def _counts(n: int) -> NDArray[np.int64]:
     """Return how often each position is drawn."""
-    return np.apply_along_axis(np.bincount, 1, _resamples(n, seed), minlength=n)
+    return np.apply_along_axis(np.bincount, 1, _resamples(n), minlength=n)
 
 
 def _check_level(level: float) -> None:

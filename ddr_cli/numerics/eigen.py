@@ -41,10 +41,8 @@ def deterministic_signs(vectors: Floats) -> Floats:
     return np.asarray(vectors * np.where(signs == 0, 1.0, signs))
 
 
-def eigenpairs(
-    S: Floats, m: int, B: Floats | None = None, *, largest: bool = True
-) -> tuple[Floats, Floats]:
-    """Return `m` eigenpairs of a dense symmetric S, or of the pencil of S and a regular B.
+def eigenpairs(S: Floats, m: int, *, largest: bool = True) -> tuple[Floats, Floats]:
+    """Return `m` eigenpairs of a dense symmetric S.
 
     The largest eigenvalues are descending, the smallest ascending. LAPACK's search for a few
     eigenvalues misses some tied ones, silently or with an internal error; then all are computed.
@@ -52,11 +50,11 @@ def eigenpairs(
     n = len(S)
     try:
         chosen = (n - m, n - 1) if largest else (0, m - 1)
-        values, vectors = scipy.linalg.eigh(S, B, subset_by_index=chosen)
+        values, vectors = scipy.linalg.eigh(S, subset_by_index=chosen)
     except np.linalg.LinAlgError:
         values = np.empty(0)
     if len(values) < m:
-        values, vectors = scipy.linalg.eigh(S, B)
+        values, vectors = scipy.linalg.eigh(S)
         part = slice(n - m, n) if largest else slice(m)
         values, vectors = values[part], vectors[:, part]
     return (values[::-1], vectors[:, ::-1]) if largest else (values, vectors)

@@ -89,14 +89,12 @@ def knn_graph(
     neighbors: Neighbors,
     k: int,
     *,
-    kind: Literal["union", "mutual"] = "union",
     weights: Weights = "binary",
     epsilon: float = 1.0,
 ) -> CsrArray:
     """Return the symmetric graph that joins points if either is among the other's `k` nearest."""
-    return symmetrized(
-        knn_affinity(neighbors, k, len(neighbors), weights=weights, epsilon=epsilon), kind
-    )
+    graph = knn_affinity(neighbors, k, len(neighbors), weights=weights, epsilon=epsilon)
+    return symmetrized(graph, "union")
 
 
 def known_neighbors(

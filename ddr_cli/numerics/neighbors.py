@@ -86,13 +86,13 @@ def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors
     return Neighbors(indices, distances)
 
 
-def nearest_members(X: Points, k: int, *, queries: Points | None = None) -> Indices:
+def nearest_members(X: Points, k: int) -> Indices:
     """Return which `k` rows of `X` are nearest, as `kneighbors` does, but by ascending index.
 
     Only distances that rounding leaves undecided are computed again and sorted, so a large `k`,
     such as half of the points, costs little more than the matrix product.
     """
-    search = _Search(X, k, queries, single=False)
+    search = _Search(X, k, None, single=False)
     members = np.empty((search.count, k), dtype=np.intp)
     for rows in blocks(search.count, _CHUNK // X.shape[0]):
         gap, slack = search.gaps(rows, slice(0, X.shape[0]))

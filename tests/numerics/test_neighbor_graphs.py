@@ -130,13 +130,11 @@ def is_neighbour():
     return near
 
 
-@pytest.mark.parametrize("kind", ["union", "mutual"])
 @pytest.mark.parametrize(("weights", "epsilon"), [("binary", 1.0), ("heat", 0.7)])
-def test_graph_is_the_definition(kind, weights, epsilon):
+def test_graph_is_the_definition(weights, epsilon):
     near = is_neighbour()
-    edges = near | near.T if kind == "union" else near & near.T
-    expected = edges * (1.0 if weights == "binary" else np.exp(-SQUARED / epsilon))
-    graph = knn_graph(kneighbors(X, 9), K, kind=kind, weights=weights, epsilon=epsilon)
+    expected = (near | near.T) * (1.0 if weights == "binary" else np.exp(-SQUARED / epsilon))
+    graph = knn_graph(kneighbors(X, 9), K, weights=weights, epsilon=epsilon)
     np.testing.assert_allclose(graph.toarray(), expected, rtol=1e-12)
     assert (graph != graph.T).nnz == 0
 

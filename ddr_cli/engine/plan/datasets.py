@@ -16,14 +16,13 @@ _KEPT_BYTES = 500_000_000
 
 
 class Datasets:
-    """Reads data sets and keeps the most recent ones, up to `kept_bytes`, for runs that share them.
+    """Reads data sets and keeps the most recent ones, up to 0.5 GB, for runs that share them.
 
     Without `sources`, the environment determines where to search for them.
     """
 
-    def __init__(self, sources: Sources | None = None, kept_bytes: int = _KEPT_BYTES) -> None:
+    def __init__(self, sources: Sources | None = None) -> None:
         self._sources = sources
-        self._kept_bytes = kept_bytes
         self._kept: OrderedDict[str, Dataset] = OrderedDict()
 
     def identify(self, spec: Spec) -> DataIdentity:
@@ -69,7 +68,7 @@ class Datasets:
         if found is None:
             found = load_dataset(spec.card, options=options, sources=self._sources)
         self._kept[key] = found
-        while len(self._kept) > 1 and sum(map(_n_bytes, self._kept.values())) > self._kept_bytes:
+        while len(self._kept) > 1 and sum(map(_n_bytes, self._kept.values())) > _KEPT_BYTES:
             self._kept.popitem(last=False)
         return found
 
