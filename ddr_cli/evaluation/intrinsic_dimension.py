@@ -11,7 +11,7 @@ over subsamples of several sizes, therefore gives
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -212,7 +212,7 @@ def _check(
         )
 
 
-@dataclass(frozen=True)
+@dataclass
 class ClassDimension:
     """The estimates for one class by graph, or the reason why there are none."""
 
@@ -227,31 +227,31 @@ def estimate_class_dimensions(
     y: NDArray[np.int64],
     class_names: Sequence[str],
     *,
-    random_state: int = 0,
     advance: Callable[[bool], None] = lambda _: None,
 ) -> list[ClassDimension]:
     """Estimate the intrinsic dimension of each class, of dense or sparse samples.
 
-    `y` holds indices of `class_names`. Every class has the same seed. `advance` is called after
+    `y` holds indices of `class_names`. The seed is 0 for every class. `advance` is called after
     each class with whether it has an estimate.
     """
     found = []
     for code, name in enumerate(class_names):
         points = X[y == code]
-        n = int(points.shape[0])
-        group = ClassDimension(name, n)
-        if n > _MOST:
-            reason = f"{n} samples are too many: the distances of at most {_MOST} fit into memory."
-            group = replace(group, reason=reason)
-        else:
-            dense = points.toarray() if hasattr(points, "toarray") else points
-            try:
-                for graph in GRAPHS:
-                    group.estimates[graph] = estimate_dimension(
-                        dense, graph=graph, random_state=random_state
-                    )
-            except ValueError as error:
-                group = replace(group, reason=str(error))
+        group = ClassDimension(name, int(points.shape[0]))
+        try:
+            group.estimates = _estimates(points)
+        except ValueError as error:
+            group.reason = str(error)
         advance(group.reason is None)
         found.append(group)
     return found
+
+
+def _estimates(points: Any) -> dict[Graph, DimensionEstimate]:
+    n = points.shape[0]
+    if n > _MOST:
+        raise ValueError(
+            f"{n} samples are too many: the distances of at most {_MOST} fit into memory."
+        )
+    dense = points.toarray() if hasattr(points, "toarray") else points
+    return {graph: estimate_dimension(dense, graph=graph, random_state=0) for graph in GRAPHS}

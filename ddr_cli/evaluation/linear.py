@@ -202,9 +202,7 @@ class LinearClassifier(Classifier):
         values: NDArray[np.float64] = self._queries(X) @ self.coef_.T + self.intercept_
         return values
 
-    _traits = EvaluatorTraits(
-        grids={"alpha": (0.0, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)},
-    )
+    _traits = EvaluatorTraits(grids={"alpha": (0.0, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)})
 
 
 def _least_squares(X: Floats, targets: Floats, size: int) -> Floats:

@@ -432,6 +432,4 @@ class IntrinsicDimension(Measure):
             random_state=self.random_state,
         ).dimension
 
-    _traits = EvaluatorTraits(
-        grids={"method": ("gmst", "knn")},
-    )
+    _traits = EvaluatorTraits(grids={"method": ("gmst", "knn")})

@@ -34,11 +34,6 @@ _SAMPLE = 1000  # samples on which the recall is measured
 _LOW_RECALL = 0.9
 
 
-def search_library(search: Search) -> str | None:
-    """Return the distribution that a method's traits must name for this search."""
-    return None if search == "exact" else LIBRARY
-
-
 def search_neighbors(
     X: Any, k: int, search: Literal["approximate", "auto"]
 ) -> tuple[Neighbors, float]:

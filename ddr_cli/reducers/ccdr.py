@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.approximate import Search, search_library
+from ddr_cli.numerics.approximate import Search
 from ddr_cli.numerics.neighbor_graphs import knn_kernel, known_neighbors
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
 from ddr_cli.reducers.partial_labels import UNLABELLED, codes_among, encode_labels
@@ -344,23 +345,23 @@ class CCDR(GraphReducer, Embedding):
         neighbors = known_neighbors(self._X, k, neighbors, queries=X)
         return knn_kernel(neighbors, k, n, weights=self.weights, epsilon=self.epsilon_)
 
+    _traits = Traits(
+        version=1,
+        nested=True,
+        transductive=True,
+        neighbors=True,
+        grids={
+            "beta": equal_ratios(0.01, 10, 13),
+            "n_neighbors": tuple(range(2, 13)),
+            "n_components": tuple(range(1, 21)),
+            "weights": ("binary", "heat"),
+        },
+        grid_source="ours, around the paper's beta, n_neighbors and n_components",
+    )
+
     def __ddr_traits__(self) -> Traits:
-        shares = self.subsample is None
-        return Traits(
-            version=1 + 2 * (self.neighbors != "exact"),
-            nested=shares,
-            transductive=True,
-            neighbors=shares and self.neighbors == "exact",
-            library=search_library(self.neighbors),
-            grids={
-                "beta": equal_ratios(0.01, 10, 13),
-                "n_neighbors": tuple(range(2, 13)),
-                "n_components": tuple(range(1, 21)),
-                "weights": ("binary", "heat"),
-            },
-            grid_source="ours, around the paper's beta, n_neighbors and n_components",
-            max_components=self._most_components,
-        )
+        traits = replace(super().__ddr_traits__(), max_components=self._most_components)
+        return traits if self.subsample is None else replace(traits, nested=False, neighbors=False)
 
     def _most_components(self, n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG002
         # Of the n + L eigenvalues the constant's is no dimension, and the extension needs those

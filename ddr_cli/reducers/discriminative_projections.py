@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.approximate import Search, search_library
+from ddr_cli.numerics.approximate import Search
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
@@ -267,21 +267,21 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
         right = _blocks(symmetric(X.T @ (degree * X)), np.zeros((X.shape[1], 1)), squares)
         return left, right
 
+    _traits = Traits(
+        version=2,
+        nested=True,
+        transductive=True,
+        neighbors=True,
+        grids={
+            "n_components": (1, 2, 3, 5, 9, 20, 30, 50, 100),
+            "mu": ("auto", 0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+            "n_neighbors": (3, 5, 7, 10, 15, 20),
+            "weights": ("heat", "binary"),
+        },
+    )
+
     def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=2 + 2 * (self.neighbors != "exact"),
-            nested=True,
-            transductive=True,
-            neighbors=self.neighbors == "exact",
-            library=search_library(self.neighbors),
-            grids={
-                "n_components": (1, 2, 3, 5, 9, 20, 30, 50, 100),
-                "mu": ("auto", 0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
-                "n_neighbors": (3, 5, 7, 10, 15, 20),
-                "weights": ("heat", "binary"),
-            },
-            max_components=self._most_components,
-        )
+        return replace(super().__ddr_traits__(), max_components=self._most_components)
 
     def _most_components(self, n_train: int, n_features: int, n_classes: int) -> int:
         if self.labels == "continuous":

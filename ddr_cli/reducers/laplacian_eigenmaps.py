@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.approximate import Search, search_library
+from ddr_cli.numerics.approximate import Search
 from ddr_cli.numerics.neighbor_graphs import (
     knn_kernel,
     known_neighbors,
@@ -202,18 +202,16 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
         placed[known] = self.embedding_[neighbors.indices[known, 0]]
         return np.asarray(placed.astype(points.dtype))
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=1 + 2 * (self.neighbors != "exact"),
-            nested=True,
-            transductive=True,
-            neighbors=self.neighbors == "exact",
-            library=search_library(self.neighbors),
-            supervised=False,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "n_neighbors": (3, 5, 7, 10, 15),
-                "weights": ("binary", "heat"),
-            },
-            max_components=one_less_than_points,
-        )
+    _traits = Traits(
+        version=1,
+        nested=True,
+        transductive=True,
+        neighbors=True,
+        supervised=False,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "n_neighbors": (3, 5, 7, 10, 15),
+            "weights": ("binary", "heat"),
+        },
+        max_components=one_less_than_points,
+    )

@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.approximate import Search, search_library
+from ddr_cli.numerics.approximate import Search
 from ddr_cli.numerics.generalized_eigen import null_space, unit_eigenpairs
 from ddr_cli.numerics.kernels import Gamma, feature_moments, kernel_gamma, kernel_matrix
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
@@ -341,19 +341,17 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         return self._outputs(X)
 
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=3 + 2 * (self.neighbors != "exact"),
-            transductive=True,
-            neighbors=self.neighbors == "exact",
-            library=search_library(self.neighbors),
-            grids={
-                "mu": (0.0, 1e-2, 1e-1, 1.0, 10.0),
-                "alpha": (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0),
-                "n_neighbors": (3, 5, 7, 10, 15, 20),
-                "kernel": ("linear", "rbf", "laplacian", "cosine"),
-            },
-        )
+    _traits = Traits(
+        version=3,
+        transductive=True,
+        neighbors=True,
+        grids={
+            "mu": (0.0, 1e-2, 1e-1, 1.0, 10.0),
+            "alpha": (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0),
+            "n_neighbors": (3, 5, 7, 10, 15, 20),
+            "kernel": ("linear", "rbf", "laplacian", "cosine"),
+        },
+    )
 
 
 def _smoothness(X: Any, W: CsrArray) -> Floats:

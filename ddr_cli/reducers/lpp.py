@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.approximate import Search, search_library
+from ddr_cli.numerics.approximate import Search
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.kernels import local_scaling_form
 from ddr_cli.numerics.neighbors import Neighbors
@@ -138,21 +139,24 @@ class LPP(GraphReducer, LinearReducer):
         total = degree.sum()
         return smooth / total, symmetric(Z.T @ (degree[:, None] * Z)) / total
 
+    _traits = Traits(
+        version=4,
+        nested=True,
+        transductive=True,
+        neighbors=True,
+        supervised=False,
+        grids={
+            "n_components": tuple(range(1, 21)),
+            "n_neighbors": (3, 5, 7, 10, 15, 20),
+            "weights": ("heat", "binary", "local_scaling"),
+        },
+        max_components=rank_of_centred,
+    )
+
     def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=4 + 2 * (self.neighbors != "exact"),
-            nested=True,
-            transductive=True,
-            neighbors=self.neighbors == "exact" and self.weights != "local_scaling",
-            library=None if self.weights == "local_scaling" else search_library(self.neighbors),
-            supervised=False,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "n_neighbors": (3, 5, 7, 10, 15, 20),
-                "weights": ("heat", "binary", "local_scaling"),
-            },
-            max_components=rank_of_centred,
-        )
+        traits = super().__ddr_traits__()
+        is_searched = self.weights != "local_scaling"
+        return traits if is_searched else replace(traits, neighbors=False, library=None)
 
 
 def _constant_direction(Z: Floats) -> Floats | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.approximate import MOST_EXACT
+from ddr_cli.numerics.approximate import LIBRARY, MOST_EXACT
 from ddr_cli.numerics.eigen import deterministic_signs, laplacian_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
@@ -237,6 +238,13 @@ class GraphReducer(Reducer):
         """Return `laplacian_eigenpairs`, as accurate as the graph deserves."""
         coarse = self.neighbors != "exact" and graph.shape[0] > MOST_EXACT
         return laplacian_eigenpairs(graph, self.n_components, tol=1e-4 if coarse else 1e-10)
+
+    def __ddr_traits__(self) -> Traits:
+        """Return the declared traits, which are those with an exact search."""
+        traits = super().__ddr_traits__()
+        if getattr(self, "neighbors", "exact") == "exact":
+            return traits
+        return replace(traits, version=traits.version + 2, neighbors=False, library=LIBRARY)
 
 
 class LinearReducer(Reducer):
