@@ -30,7 +30,7 @@ Problems = Iterator[InitErrorDetails]
 
 
 def too_many_trials(spec: Spec) -> str:
-    """Yield a problem if a spec has more trials than allowed."""
+    """Return the problem if a spec has more trials than allowed, else an empty text."""
     tuned = spec.tune is not None
     count = spec.split.drawn * len(spec.sweep.get(TRAIN, "1")) + spec.split.predefined
     count *= max(len(spec.labels), 1) * (1 + tuned)
