@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-_BY_NAME = ("import_module", "load_library")  # functions that take the name of what they import
+# Functions whose first argument is the name of what they import.
+_BY_NAME = ("import_module", "load_library", "load_module")
 
 
 def _imported(path):
@@ -27,7 +28,7 @@ def _imported(path):
         elif isinstance(node, ast.ImportFrom):
             found.add(node.module or "")
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(_BY_NAME):
-            arguments = [named.get(ast.unparse(arg), arg) for arg in node.args]
+            arguments = [named.get(ast.unparse(arg), arg) for arg in node.args[:1]]
             found |= {str(arg.value) for arg in arguments if isinstance(arg, ast.Constant)}
     return {name.partition(".")[0] for name in found}
 

@@ -243,7 +243,7 @@ def read_table(
 
 
 def _check_excel(path: Path) -> None:
-    _load("openpyxl", "openpyxl", "excel", path)
+    _load_module("openpyxl", "openpyxl", "excel", path)
     try:
         check_zip(path)
     except BadZipFile as error:
@@ -316,7 +316,7 @@ def _excel(path: Path, sheet: int | str) -> pd.DataFrame:
 
 
 def _pyarrow(path: Path, _sheet: int | str) -> pd.DataFrame:
-    parquet = _load("pyarrow.parquet", "pyarrow", "parquet", path)
+    parquet = _load_module("pyarrow.parquet", "pyarrow", "parquet", path)
     if path.suffix.lower() == ".feather":
         return pd.read_feather(path)
     # A small file can state a column of one value for any number of rows.
@@ -352,6 +352,6 @@ _READERS: Mapping[str, Callable[[Path, int | str], pd.DataFrame]] = {
 }
 
 
-def _load(module: str, package: str, extra: str, path: Path) -> Any:
+def _load_module(module: str, package: str, extra: str, path: Path) -> Any:
     need = f"{path}: a {path.suffix} file needs the package {package}"
     return load_module(module, extra, need, ", or save it as CSV")
