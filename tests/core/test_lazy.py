@@ -8,7 +8,7 @@ import pytest
 
 from ddr_cli.core.lazy import as_if_missing
 
-PACKAGES = ["data", "engine", "reducers", "report"]
+PACKAGES = ["data", "engine", "reducers"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -43,8 +43,8 @@ HEAVY = "('numpy', 'scipy', 'sklearn', 'pandas', 'pydantic', 'matplotlib', 'PIL'
             {"pydantic"},
         ),
         (
-            "from ddr_cli.cli.listing import Kind, list_names;"
-            "list_names(Kind.metrics); list_names(Kind.splits)",
+            "from ddr_cli.cli.listing import list_names;"
+            "list_names('metrics'); list_names('splits')",
             {"pydantic", "numpy", "pandas"},
         ),
     ],
