@@ -235,8 +235,6 @@ def runs(_: None) -> dict[str, Item | str]:
 def rows(_: None) -> dict[str, Item | str]:
     found: dict[str, Item | str] = {}
     for path in sorted(RESULTS.rglob("trials.csv")):
-        if RESULTS / "next" in path.parents:  # not complete
-            continue
         files = (path, path.with_name("controls.csv"))
         both = [pd.read_csv(file, dtype=str, keep_default_na=False) for file in files]
         frame = pd.concat(both).drop(columns="trial_id")

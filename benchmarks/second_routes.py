@@ -156,8 +156,8 @@ def with_rows(page: str, rows: pd.DataFrame) -> str:
 def measure(given: Any) -> None:
     """Compute the rows and write them."""
     with nothing_fitted():
-        suite = load_suite("suites/next/lite.yaml")
-        parts = parts_of(suite, folder_of(suite, Path("results/next")), tracks=[INDUCTIVE])
+        suite = load_suite("suites/lite.yaml")
+        parts = parts_of(suite, folder_of(suite, Path("results")), tracks=[INDUCTIVE])
     rows: list[dict[str, Any]] = []
     for part in parts:
         if not given.quick or part.dataset == "iris":

@@ -21,10 +21,42 @@ RENAMED = {"kernel_approximation_lda": "kernel_lda"}
 HOLDS = {True: "holds", False: "the opposite holds", None: "not supported"}
 
 
-def old_board() -> Any:
-    """Return version 1's leaderboard: tuned, with 3-NN."""
-    rows = pd.read_parquet(OLD_ROWS)
-    return leaderboard(rows.replace({"method": RENAMED}), classifier="knn")
+def old_rows() -> pd.DataFrame:
+    """Return version 1's rows, with the present names of methods."""
+    return pd.read_parquet(OLD_ROWS).replace({"method": RENAMED})
+
+
+def of_fewer_splits() -> pd.DataFrame:
+    """Return what version 1's leaderboard would be with 1, 2 or 5 of its ten splits."""
+    rows = old_rows().query("track == 'inductive'")
+    place = rows["split"].astype(str).str.rpartition("-")[2].astype(int)
+    whole = leaderboard(rows, classifier="knn").table.set_index("method")
+    found = []
+    for size in (1, 2, 5, 10):
+        for first in range(0, 10, size):
+            part = rows[place.between(first, first + size - 1)]
+            table = leaderboard(part, classifier="knn").table.set_index("method")
+            found.append(
+                {
+                    "splits": size,
+                    "correlation": table["score"].corr(whole["score"], method="spearman"),
+                    "score": (table["high"] - table["low"]).median(),
+                    "rank": (table["rank_high"] - table["rank_low"]).median(),
+                }
+            )
+    spans = pd.DataFrame(found).groupby("splits").agg(["min", "max"])
+    told = {
+        "splits": [str(size) for size in spans.index],
+        "rank correlation with all ten": _span(spans["correlation"], "{:.3f}"),
+        "width of a score's interval": _span(spans["score"], "{:.2f}"),
+        "width of a rank's interval": _span(spans["rank"], "{:g}"),
+    }
+    return pd.DataFrame(told)
+
+
+def _span(ends: pd.DataFrame, form: str) -> list[str]:
+    texts = ends.map(form.format).to_numpy().tolist()
+    return [" to ".join(dict.fromkeys(each)) for each in texts]
 
 
 def ranking(board: Any) -> pd.DataFrame:
@@ -44,12 +76,16 @@ def ranking(board: Any) -> pd.DataFrame:
 def tables() -> dict[str, pd.DataFrame]:
     """Return the tables of the page by name."""
     with nothing_fitted():
-        suite = load_suite("suites/next/lite.yaml")
-        bench = benchmark_of(suite, parts_of(suite, folder_of(suite, Path("results/next"))))
+        suite = load_suite("suites/lite.yaml")
+        bench = benchmark_of(suite, parts_of(suite, folder_of(suite, Path("results"))))
     board = bench.board(tuned=True)
     assert board is not None
     both = ranking(board).merge(
-        ranking(old_board()), how="left", left_index=True, right_index=True, suffixes=("", " 1")
+        ranking(leaderboard(old_rows(), classifier="knn")),
+        how="left",
+        left_index=True,
+        right_index=True,
+        suffixes=("", " 1"),
     )
     both = both.fillna("")
     both.columns = ["score, version 2", "rank, version 2", "score, version 1", "rank, version 1"]
@@ -62,7 +98,11 @@ def tables() -> dict[str, pd.DataFrame]:
             text = "no rows yet" if "no rows" in now.evidence else HOLDS[now.holds]
             told.append((one.sentence, HOLDS[before], text))
     columns = ["finding", "version 1", "version 2"]
-    return {"methods": both.reset_index(), "findings": pd.DataFrame(told, columns=columns)}
+    return {
+        "methods": both.reset_index(),
+        "splits": of_fewer_splits(),
+        "findings": pd.DataFrame(told, columns=columns),
+    }
 
 
 if __name__ == "__main__":

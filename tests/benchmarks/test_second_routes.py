@@ -31,7 +31,7 @@ def test_the_suite_s_errors_are_those_of_its_journals(routes):
     rows = pd.read_csv(routes.RESULTS / f"{routes.NAME}.csv")
     rows = rows[(rows["dataset"] == "wine") & ~rows["tuned"]]
     journal = pd.read_csv(
-        ROOT / "results" / "next" / "suite_lite" / "wine" / "trials.csv", low_memory=False
+        ROOT / "results" / "suite_lite" / "wine" / "trials.csv", low_memory=False
     )
     journal = journal[journal["tuned"].isna() & (journal["classifier"] == "knn")]
     assert len(rows) == len(routes.METHODS) * routes.SPLITS
