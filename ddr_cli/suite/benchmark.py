@@ -353,9 +353,10 @@ class Benchmark:
     def faithfulness(self) -> pd.DataFrame:
         """The mean over data sets of the metric and of each measure, by method.
 
-        Only data sets on which all methods have all of them count.
+        Only data sets on which all methods have all of them count. Methods without n_components
+        are left out: their embeddings have another number of dimensions.
         """
-        rows = self._rows_of(self._track_with("measures"))
+        rows = self._rows_of(self._track_with("measures")).dropna(subset=["width"])
         if rows.empty:
             return pd.DataFrame()
         there = rows.columns[rows.notna().any()]

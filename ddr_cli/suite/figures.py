@@ -36,7 +36,6 @@ from ddr_cli.figures.style import (
 )
 from ddr_cli.suite.benchmark import LEAVING_OUT, Benchmark
 from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
-from ddr_cli.suite.names import INDUCTIVE
 
 # In points: the gap between a marker and its name, a letter, and a step up or down for a name.
 _GAP, _LETTER, _LINE = 5, 4.5, 4.0
@@ -118,14 +117,14 @@ def draw_time(board: Leaderboard) -> Figure:
 
 def draw_faithfulness(bench: Benchmark) -> Figure:
     """Draw each method's error against the trustworthiness of its embedding in two dimensions."""
-    metric = bench.suite.metrics[0]
-    # No reduction keeps all features.
-    table = bench.faithfulness.drop(index=bench.suite.baseline_of(INDUCTIVE), errors="ignore")
+    metric, table = bench.suite.metrics[0], bench.faithfulness
     errors = (100 if is_rate(metric) else 1) * table[metric]
     first = errors.idxmin() if lower_is_better(metric) else errors.idxmax()
     most = table["trustworthiness"].idxmax()
+    first, most = method_name(str(first)), method_name(str(most))
+    said = f"Most accurate: {first}; most trustworthy: {most}"
     with house_style():
-        figure = new_figure(9.2, 6.4)
+        figure = new_figure(9.2, 8.0)
         axes = figure.subplots()
         axes.margins(x=0.15)
         axes.set_xlabel("trustworthiness of held-out samples")
@@ -133,7 +132,7 @@ def draw_faithfulness(bench: Benchmark) -> Figure:
         set_title(
             figure,
             f"{metric_name(metric).capitalize()} against trustworthiness in two dimensions",
-            f"Most accurate: {method_name(str(first))}; most trustworthy: {method_name(str(most))}",
+            f"Most accurate and most trustworthy: {first}" if first == most else said,
             "Means over data sets, a marker per method at its defaults.",
         )
         hollow = set(table.index) - bench.users
@@ -162,7 +161,7 @@ def draw_years(board: Leaderboard, years: Mapping[str, int]) -> Figure:
         if years[name] < _FIRST_YEAR
     }
     with house_style():
-        figure = new_figure(9.2, 6.4)
+        figure = new_figure(9.2, 8.0)
         axes = figure.subplots()
         axes.axhline(float(board.row(board.baseline)["score"]), **LARGEST)
         axes.set_xlim(_FIRST_YEAR - 3, max(int(year.max()), _FIRST_YEAR) + 6)
@@ -249,11 +248,12 @@ def _said(front: pd.DataFrame) -> str:
 
 
 def _name_markers(axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:
-    """Write names next to markers, so that they overlap no marker and no other name if possible."""
+    """Write names next to markers, if possible within the panel and over no marker or name."""
     figure: Any = axes.get_figure(root=True)
     pixel = figure.dpi / 72
     centres = axes.transData.transform([point[:2] for point in points]) / pixel
     taken = [Bbox.from_bounds(x - 3, y - 3, 6, 6) for x, y in centres]
+    left_end, right_end = axes.bbox.x0 / pixel, axes.bbox.x1 / pixel
     for (x, y), (left, low, name) in zip(centres, points, strict=True):
         width = _LETTER * len(name)
         places = [(side, _LINE * up) for up in _HEIGHTS for side in (1, -1)]
@@ -261,7 +261,10 @@ def _name_markers(axes: Axes, points: Sequence[tuple[float, float, str]]) -> Non
             Bbox.from_bounds(x + (_GAP if side > 0 else -_GAP - width), y + up - 4, width, 8)
             for side, up in places
         ]
-        hidden = [sum(box.overlaps(other) for other in taken) for box in boxes]
+        hidden = [
+            sum(box.overlaps(other) for other in taken) + (box.x0 < left_end or box.x1 > right_end)
+            for box in boxes
+        ]
         best = hidden.index(min(hidden))
         taken.append(boxes[best])
         side, up = places[best]
