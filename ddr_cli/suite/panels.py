@@ -86,13 +86,14 @@ def draw_sizes(bench: Benchmark, column: str = "") -> Figure:
     means = by_method.mean().iloc[:, : failed.shape[1]].droplevel(0, axis=1)
     means = means.where(~failed.cummax(axis=1))
     short = [method_name(name) for name in failed.index if failed.loc[name].any()]
+    which = short[0] if len(short) == 1 else f"{len(short)} methods"
     return _draw(
         _panels(means, means.notna()),
         bench,
         "training samples",
         f"{column.capitalize() or metric_name(bench.suite.metrics[0]).capitalize()} against "
         f"training samples, mean over {_n_datasets(table)} data sets",
-        f"A cross: with more samples the method runs out of time or memory ({len(short)} methods)"
+        f"A cross: with more samples the method runs out of time or memory ({which})"
         if short
         else "",
         axis="CPU seconds of a fit" if column == "seconds" else "",
