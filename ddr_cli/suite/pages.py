@@ -176,7 +176,10 @@ def markdown_page(bench: Benchmark, board: Leaderboard) -> str:
 
 
 def _sizes_table(bench: Benchmark) -> Table:
-    """Return the number of data sets of each group, and the sizes of their training sets."""
+    """Return the number of data sets of each group, and the sizes of their training sets.
+
+    A group of another track is left out: there the sizes may be others.
+    """
     groups = {"all": list(bench.n_train)} | bench.groups
     sizes = {
         name: [bench.n_train[each] for each in own if each in bench.n_train]
@@ -191,7 +194,7 @@ def _sizes_table(bench: Benchmark) -> Table:
                 "median": f"{median(own):,.0f}",
             }
             for name, own in sizes.items()
-            if own
+            if own and name not in bench.suite.tracks
         ]
     )
     return Table(frame, "Training samples of the data sets")
