@@ -3,7 +3,6 @@
 import json
 import re
 from importlib.metadata import PackageNotFoundError
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
