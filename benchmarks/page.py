@@ -19,7 +19,7 @@ from matplotlib import colormaps, rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 from reasons import REASONS
-from tables import RESULTS, against_goals, folder, markdown, options
+from tables import MACHINES, RESULTS, against_goals, folder, markdown, options
 from works import WORKS
 
 PAGE = Path("docs/speed.md")
@@ -189,7 +189,7 @@ def why_not(tables: Path) -> str:
 
 def page(tables: Path, where: str) -> str:
     """Return the page's text; `where` is the path from the page to the tables."""
-    machine = tables / "machine.txt"
+    machines = tables / MACHINES
     parts = [
         "# Speed and memory, measured",
         "Each fit runs in a separate process on one thread; fits of `ddr` and of the peer "
@@ -200,8 +200,13 @@ def page(tables: Path, where: str) -> str:
         "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
         f"[their tables]({where}).",
     ]
-    if machine.is_file():
-        parts += [f"Machine: {machine.read_text(encoding='utf-8').strip()}."]
+    if machines.is_file():
+        known = pd.read_csv(machines)
+        known = known[known["table"].isin(LINKED)].groupby("machine")["table"]
+        parts += [
+            "Machines and the tables measured on them; a table with two machines has rows of both:",
+            "\n".join(f"- {machine}: {', '.join(own)}" for machine, own in known),
+        ]
     parts += ["## Goals that are not met or not measured", why_not(tables)]
     methods = tables / "methods.csv"
     if methods.is_file():

@@ -15,6 +15,7 @@ from ddr_cli.engine.rows.manifest import here
 
 RESULTS = Path("results/benchmarks")
 QUICK = Path("build/benchmarks")
+MACHINES = "machines.csv"
 
 
 def options(about: str) -> argparse.ArgumentParser:
@@ -30,23 +31,29 @@ def folder(given: argparse.Namespace) -> Path:
     return given.out or (QUICK if given.quick else RESULTS)
 
 
-def write(rows: Iterable[Mapping[str, Any]] | pd.DataFrame, given: Any, name: str) -> None:
-    """Write a table, whole."""
+def write(
+    rows: Iterable[Mapping[str, Any]] | pd.DataFrame, given: Any, name: str, *, keep: bool = False
+) -> None:
+    """Write a table, whole, and the machine in `MACHINES`; `keep` those of its other rows."""
     path = folder(given) / f"{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(rows).to_csv(path, index=False, lineterminator="\n")
     machine = here()
     memory = f"{(machine.memory_bytes or 0) / 1e9:.0f} GB"
-    (path.parent / "machine.txt").write_text(
-        f"{machine.cpu}, {machine.cores} cores, {memory}, Python {machine.python}\n"
-    )
+    text = f"{machine.cpu}, {machine.cores} cores, {memory}, Python {machine.python}"
+    machines = path.parent / MACHINES
+    known = pd.read_csv(machines) if machines.is_file() else pd.DataFrame(columns=["table"])
+    new = pd.DataFrame([{"table": name, "machine": text}])
+    kept = known if keep else known[known["table"] != name]
+    table = pd.concat([kept, new]).drop_duplicates().sort_values(["table", "machine"])
+    table.to_csv(machines, index=False, lineterminator="\n")
 
 
 def renew(rows: Iterable[Mapping[str, Any]], given: Any, name: str, key: str = "work") -> None:
     """Write these works' rows of a table; those of other works stay."""
     path, new = folder(given) / f"{name}.csv", pd.DataFrame(rows)
     old = pd.read_csv(path, keep_default_na=False) if path.is_file() else new
-    write(pd.concat([old[~old[key].isin(new[key])], new]), given, name)
+    write(pd.concat([old[~old[key].isin(new[key])], new]), given, name, keep=True)
 
 
 def exponent(n: Iterable[float], seconds: Iterable[float]) -> float:
