@@ -12,11 +12,11 @@ REASONS = {
     "lfda_resplits_letter: share of fits and evaluation": "The parent and the worker must each "
     "load the libraries once. This alone takes more than the 5 % that the goal allows.",
     "report, from scratch": "Matplotlib draws 94 figures in three quarters of the time.",
-    "report, nothing new": "It takes 3.6 times as long as importing the libraries, which takes 1.8 s "
-    "on this machine and 1.3 s on the other.",
+    "report, nothing new": "It takes 3.6 times as long as importing the libraries, which takes "
+    "1.8 s on this machine and 1.3 s on the other.",
     "report, 100,000 rows, nothing new": "It takes 1.4 times as long as importing the libraries.",
-    "suite page, from scratch": "Matplotlib draws a small panel for each method on each data set in "
-    "more than half of the time; 110 leaderboards are computed.",
+    "suite page, from scratch": "Matplotlib draws a small panel for each method on each data set "
+    "in more than half of the time; 110 leaderboards are computed.",
     "suite status": "About a fifth of the time are imports, nearly a third is the specs of 46 "
     "methods on each data set of each track, and 40 % the ids of 26,624 trials.",
     "suite status with costs": "As for `suite status`, and each journal is read for its times.",
