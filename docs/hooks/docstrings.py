@@ -11,7 +11,14 @@ from latex2mathml.converter import convert
 
 
 class Formulas(griffe.Extension):
-    """Rewrites each docstring before it is read."""
+    """Rewrites each docstring before it is read, and says which classes are dataclasses."""
+
+    def on_class_instance(self, *, cls: griffe.Class, **_: Any) -> None:
+        """Decorate a registered class as `registered` does when the class is imported."""
+        called = [str(each.value).partition("(")[0] for each in cls.decorators]
+        if "registered" in called:
+            value = griffe.ExprName("dataclasses.dataclass")
+            cls.decorators.append(griffe.Decorator(value, lineno=None, endlineno=None))
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of a class, a function or a module."""
