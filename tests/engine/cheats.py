@@ -309,7 +309,7 @@ class Redrawn(Honest):
 
 @cheat(APART, APART)
 class Batch(Honest):
-    """Learns from all test samples together, without labels, although its traits do not declare this."""
+    """Learns from all test samples together, without labels, although its traits deny this."""
 
     def labels(self, X: Any) -> Any:
         from sklearn.semi_supervised import LabelSpreading
