@@ -187,7 +187,7 @@ class Frames(Honest):
 
 @cheat(IMPOSSIBLE)
 class Base(Honest):
-    """Follows the training labels to the larger array that they are a view of."""
+    """Looks for a larger array of which the training labels are a view."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         self.views_ = list(inside(y))
@@ -309,7 +309,7 @@ class Redrawn(Honest):
 
 @cheat(APART, APART)
 class Batch(Honest):
-    """Learns from all test samples together, without labels, although its traits deny it."""
+    """Learns from all test samples together, without labels, although its traits deny this."""
 
     def labels(self, X: Any) -> Any:
         from sklearn.semi_supervised import LabelSpreading
@@ -339,14 +339,14 @@ class ClassState(Honest):
 
 @cheat(IMPOSSIBLE, splits=2)
 class ModuleState(ClassState):
-    """Stores these labels in a module of the standard library."""
+    """Stores the training labels of earlier splits in a module of the standard library."""
 
     seen: ClassVar[dict[bytes, int]] = vars(builtins).setdefault("_labels_seen", {})
 
 
 @cheat(POSSIBLE, splits=2)
 class FileState(Honest):
-    """Stores these labels in a file."""
+    """Stores the training labels of earlier splits in a file."""
 
     places = (ROOT / "tmp" / "seen", Path("/tmp") / "seen-by-a-cheat-of-ddr")
 
