@@ -327,7 +327,7 @@ def fetch(
 ) -> None:
     """Download the published rows of a shipped suite, verify them, and keep them in the cache.
 
-    All commands use them where ./results has no rows of the suite.
+    All commands use them if ./results has no rows of the suite.
     """
     from ddr_cli.spec.load import find_yaml
     from ddr_cli.suite.published import fetch

@@ -52,8 +52,8 @@ def sweep(
         list[str] | None,
         typer.Option(
             "--values",
-            help="Its values, 0.01,0.1,1 or {log: [0.01, 10, 13]}; the method's default grid if "
-            "omitted. Repeat it in the order of --param.",
+            help="Values of --param: 0.01,0.1,1 or {log: [0.01, 10, 13]}; default: the method's "
+            "grid. Repeat --values in the order of --param.",
         ),
     ] = None,
     dataset: DatasetName = None,

@@ -177,8 +177,8 @@ def read_sample_columns(
         cells = read_text_cells(path, separator, encoding=encoding)
         if len(cells) < 2 or cells.shape[1] <= names:
             raise InputError(
-                f"{path}: a line of titles, lines of features and, after the first {names} "
-                "columns, samples were expected (is the separator right?)."
+                f"{path}: expected a line of titles, then lines of features, with samples after "
+                f"column {names} (is the separator right?)."
             )
         titles, rows = cells.iloc[0], cells.iloc[1:]
         samples = [

@@ -136,7 +136,7 @@ class _Attempt:
         """Count `size` more bytes."""
         self._received += size
         if self._received > _LARGEST:
-            raise _LastingError(f"given up after {_LARGEST} bytes")
+            raise _LastingError(f"larger than {_LARGEST} bytes")
         self._bar.update(self._task, completed=self._received, total=self.total or None)
 
     def reset(self) -> None:
