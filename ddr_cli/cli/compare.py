@@ -43,8 +43,8 @@ def compare(
         typer.Option(
             "--classifier",
             metavar="NAME",
-            help="Use only this classifier, by its name or label (default: the first setting of "
-            "each).",
+            help="Use only this classifier, by its name or label (default: all classifiers, each "
+            "at its first setting).",
         ),
     ] = None,
     at: Annotated[
@@ -52,8 +52,8 @@ def compare(
         typer.Option(
             "--at",
             metavar="NAME=VALUE",
-            help="Use this setting instead of each method's best, such as n_components=10 or "
-            "labels=5. May be repeated.",
+            help="Compare at this setting, such as n_components=10 or labels=5, instead of each "
+            "method's best setting. May be repeated.",
         ),
     ] = None,
     equivalence: Annotated[
@@ -69,8 +69,9 @@ def compare(
         typer.Option(
             "--save",
             metavar="FILE",
-            help="Write the tables as .md or .tex, the differences as .csv, all of it as .json, or "
-            "the matrix of all pairs of methods as .png, .svg or .pdf. May be repeated.",
+            help="File to write: .md or .tex for the tables, .csv for the differences, .json for "
+            "all results, or .png, .svg or .pdf for the matrix of all pairs of methods. May be "
+            "repeated.",
         ),
     ] = None,
 ) -> None:

@@ -117,7 +117,7 @@ def verify(names: Names = None, everything: All = False) -> None:
     duplicate if the distance between the standardised features is at most a tenth of the median
     distance to the nearest neighbour.
 
-    The exit code is 1 if a data set does not match its card, and 3 if one is missing.
+    The exit code is 1 if a data set does not match its card, and 3 if a data set is missing.
     """
     from ddr_cli.data.status import check_dataset
 
@@ -150,8 +150,8 @@ def fetch(
 ) -> None:
     """Download data sets that are neither in a mirror nor in the cache, and verify them.
 
-    If one cannot be downloaded, the command continues with the others, lists it at the end and
-    exits with 3. The same command resumes.
+    If a download fails, the command continues with the other data sets, lists the failed ones at
+    the end and exits with 3. The same command resumes.
     """
     from ddr_cli.data.status import fetch_missing
     from ddr_cli.data.store.download import advice
@@ -189,7 +189,8 @@ def import_(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PATH...", help="Its files, or folders or archives that contain them."
+            metavar="PATH...",
+            help="The files of the data set, or folders or archives that contain them.",
         ),
     ],
 ) -> None:
@@ -271,8 +272,8 @@ def new(
 ) -> None:
     """Read your own files and write a card with their counts and fingerprint.
 
-    If the files leave questions open, the command lists them with the options that answer them;
-    `--yes` accepts the proposals.
+    If the files do not determine a setting, the command lists proposals and the options that set
+    it; `--yes` accepts the proposals.
     """
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card

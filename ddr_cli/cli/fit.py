@@ -13,7 +13,7 @@ from ddr_cli.cli.options import Out, Overrides, SpecName, Trust, load
 def fit(
     spec: SpecName,
     save: Annotated[
-        Path, typer.Option("--save", metavar="FILE", help="The file, such as model.skops.")
+        Path, typer.Option("--save", metavar="FILE", help="File to write, such as model.skops.")
     ],
     reducer: Annotated[
         str | None, typer.Option("--reducer", help="Fit this reducer, by its name or label.")
@@ -49,7 +49,7 @@ def fit(
     check_prepared(loaded, dataset)
     pipeline = fit_pipeline(loaded, winner, dataset, lambda text: typer.echo(f"  {text}", err=True))
     types = save_pipeline(pipeline, save)
-    typer.echo(f"{winner.title}: {winner.chosen}. It is in {save}; load and use it:\n")
+    typer.echo(f"{winner.title}: {winner.chosen}. The model is in {save}; load and use it:\n")
     names = [step.name for step in loaded.preprocess]
     names += [winner.reducer.name, winner.classifier.name]
     for name in (each for each in names if is_code(each) and ".py:" in each):

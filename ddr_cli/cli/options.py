@@ -111,7 +111,9 @@ Backend = Annotated[
 Scheduler = Annotated[
     str | None,
     typer.Option(
-        "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Address of the dask scheduler, such as tcp://host:8786 (with --backend dask).",
     ),
 ]
 RedoWords = Annotated[
@@ -119,10 +121,10 @@ RedoWords = Annotated[
     typer.Option(
         "--redo",
         metavar="failed|changed|NAME|all",
-        help="Replace existing rows: failed rows, rows from another version of the spec, the data "
-        "or the code (changed), rows of a reducer, classifier or measure, or all. Replaced rows "
-        "are "
-        "kept in <folder>/previous/, except failed ones. May be repeated.",
+        help="Replace existing rows. failed: failed rows; changed: rows of another version of "
+        "the spec, the data or the code; NAME: rows of this reducer, classifier or measure; all: "
+        "all rows. Replaced rows are kept in <folder>/previous/, except failed ones. May be "
+        "repeated.",
     ),
 ]
 Timeout = Annotated[

@@ -27,7 +27,9 @@ def report(
     format: Annotated[
         Format,
         typer.Option(
-            "--format", help="Tables in this form, the page, figures as PDF, or all but PDF."
+            "--format",
+            help="What to write: tables in a format, the page, figures as PDF, or "
+            "(all) everything except PDF.",
         ),
     ] = Format.all,
     full: Annotated[
@@ -88,7 +90,7 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
 
     if not outcome.recorded:
         raise InputError(
-            f"{results} has no verdicts to check against; 'ddr report {results}' records them."
+            f"{results} has no recorded verdicts to check; 'ddr report {results}' records them."
         )
     if outcome.regressions or outcome.assessment.unread:
         raise typer.Exit(EXIT_FAILED)

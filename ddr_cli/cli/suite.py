@@ -61,7 +61,10 @@ Only = Annotated[
     typer.Option("--only", metavar="NAME", help="Only this data set or group. May be repeated."),
 ]
 OwnMethod = Annotated[
-    str, typer.Argument(help="Such as ./mine.py:MyMethod, package.module:Class, or a name.")
+    str,
+    typer.Argument(
+        help="Your method, such as ./mine.py:MyMethod, package.module:Class, or a name."
+    ),
 ]
 Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="A budget of CPU hours.")]
 Classifier = Annotated[
@@ -127,8 +130,8 @@ def run(
 ) -> None:
     """Run a suite's missing and stale trials; the same command resumes.
 
-    The command runs one split of every data set before the next split of any, so an interrupted run
-    covers all data sets. After --hours of CPU time, it starts no further split.
+    The command runs one split of every data set before it starts the next split, so an
+    interrupted run covers all data sets. After --hours of CPU time, it starts no further split.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.audits import audit_parts
@@ -174,11 +177,11 @@ def status(
 ) -> None:
     """Show which trials of a suite are done, stale or missing, by data set and by method.
 
-    Stale rows belong to another version of the suite, the data, a method or a setting. Tables leave
-    them out, and a run replaces them. A warning names each method whose remaining fits are expected
-    to exceed the suite's time limit or this machine's memory. With --hours, the command also
-    estimates the CPU time of the remaining trials from the existing rows, and shows what the budget
-    would cover.
+    Stale rows belong to another version of the suite, the data, a method or a setting. Tables omit
+    stale rows, and a run replaces them. A warning names each method whose remaining fits are
+    expected to exceed the suite's time limit or this machine's memory. With --hours, the command
+    also estimates the CPU time of the remaining trials from the existing rows, and shows how many
+    splits the budget covers.
     """
     from ddr_cli.suite.remaining import cost_table
     from ddr_cli.suite.tables import (
@@ -322,7 +325,9 @@ def fetch(
     name: SuiteName,
     source: Annotated[
         str | None,
-        typer.Option("--from", metavar="FILE_OR_URL", help="Another archive than the release's."),
+        typer.Option(
+            "--from", metavar="FILE_OR_URL", help="Archive to use instead of the release's archive."
+        ),
     ] = None,
 ) -> None:
     """Download the published rows of a shipped suite, verify them, and keep them in the cache.
@@ -351,7 +356,8 @@ def add(
 ) -> None:
     """Run your own method on the splits that all methods of a suite completed; show its rank.
 
-    The command tunes the method over its declared grids, or over the suite's numbers of dimensions.
+    The command tunes the method over its declared grids or, without grids, over the suite's
+    values of n_components.
     Its rows are in suite_<suite>_<method>/. The same command resumes an interrupted run.
     """
     from ddr_cli.core.extras import nothing_fitted
@@ -413,8 +419,8 @@ def submit(
         typer.Option(
             "--card",
             metavar="FILE",
-            help="A YAML file with authors, paper, year and licence, and kind: ensemble for a "
-            "method that chooses among methods or combines several.",
+            help="A YAML file with authors, paper, year and licence. A method that selects or "
+            "combines other methods also needs kind: ensemble.",
         ),
     ] = None,
     out: Out = Path("results"),
@@ -426,8 +432,8 @@ def submit(
     """Run your own method as `ddr suite add` does, and make its folder ready for a pull request.
 
     The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
-    and a card. An entry of the card comes from --card, or else from an earlier card in the folder,
-    the metadata of the method's package, or its docstring.
+    and a card. The fields of the card come from the file of --card (default: an earlier card in the
+    folder). The metadata of the method's package and its docstring supply missing fields.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
@@ -458,9 +464,9 @@ def verify(
 ) -> None:
     """Rerun splits of a submitted method, drawn at random, and compare all values bit by bit.
 
-    The method runs in sealed processes. If all values and the audit are equal, the command records
-    it in verified.json. Otherwise it shows the values that differ, names libraries of other
-    versions, and exits with 1.
+    The method runs in sealed processes. If all values and the audit are equal, the command
+    records the verification in verified.json. Otherwise it shows the values that differ, names the
+    libraries whose versions differ, and exits with 1.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table
@@ -475,7 +481,7 @@ def verify(
     for line in found.problems:
         _print_error(line)
     if not found.is_equal:
-        typer.echo(f"{submission.card.label} is not verified: what was rerun differs.", err=True)
+        typer.echo(f"{submission.card.label} is not verified: the rerun differs.", err=True)
         raise typer.Exit(EXIT_FAILED)
     typer.echo(
         f"{submission.card.label} is verified: all values of {found.rows} rows are equal "

@@ -35,7 +35,7 @@ def sweep(
         str | None,
         typer.Argument(
             metavar="[SPEC]",
-            help=f"A spec's path or name; {DEFAULT_SPEC} unless --dataset is given.",
+            help=f"Path or name of a spec (default without --dataset: {DEFAULT_SPEC}).",
             autocompletion=completion.specs,
         ),
     ] = None,
@@ -44,8 +44,8 @@ def sweep(
         typer.Option(
             "--param",
             "-p",
-            help="The parameter: beta, n_components, classifier.n_neighbors, ... Repeat it to "
-            "cross several grids.",
+            help="Parameter to sweep, such as beta, n_components or classifier.n_neighbors. "
+            "Repeat --param to cross several grids.",
         ),
     ] = None,
     values: Annotated[
@@ -78,7 +78,10 @@ def sweep(
         raise InputError("Name the parameter to sweep, such as --param beta.")
     if dataset is None:
         if reducers or classifiers:
-            raise InputError("--reducer and --classifier go with --dataset; a spec has its own.")
+            raise InputError(
+                "--reducer and --classifier require --dataset; a spec names its own "
+                "reducers and classifiers."
+            )
         repeats = options.repeats
         if spec is None and not any("repeats" in text for text in options.overrides or ()):
             # A first look; the spec's own number takes five times as long.
