@@ -248,7 +248,8 @@ class Card(Frozen):
             for layout in self.layouts:
                 if {file.role for file in layout.files} != {"train", "test"}:
                     raise ValueError(
-                        "'split: by_file' needs a role, train or test, for every file, and both"
+                        "'split: by_file' needs a role for every file, and files of both roles, "
+                        "train and test"
                     )
         for variant in self.variants:
             unknown = variant.options.keys() - self.options.keys()

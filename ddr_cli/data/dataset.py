@@ -352,7 +352,7 @@ def keep_classes(raw: RawData, classes: Collection[str]) -> RawData:
         if name not in present:
             raise InputError(
                 f"There is no class '{name}' in the data.{did_you_mean(name, present)} "
-                f"Its classes are {', '.join(present[:40])}."
+                f"The classes are {', '.join(present[:40])}."
             )
     kept = np.isin(names, [*classes, _NONE])
     sizes = raw.sizes

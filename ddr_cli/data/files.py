@@ -53,7 +53,9 @@ def read_bytes(path: Path) -> bytes:
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
     if len(content) > UNPACKED_LIMIT:
-        raise InputError(f"{path}: unpacks to more than {UNPACKED_LIMIT} bytes; it is not read.")
+        raise InputError(
+            f"{path}: unpacks to more than {UNPACKED_LIMIT} bytes, the most that ddr reads."
+        )
     return content
 
 
@@ -73,7 +75,7 @@ def check_zip(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         total = sum(member.file_size for member in archive.infolist())
     if total > UNPACKED_LIMIT:
-        raise InputError(f"{path}: unpacks to {total} bytes; it is not read.")
+        raise InputError(f"{path}: unpacks to {total} bytes; ddr reads at most {UNPACKED_LIMIT}.")
 
 
 def is_archive(path: Path) -> bool:
@@ -105,9 +107,13 @@ def read_members(
             # Also what is not wanted has to be unpacked to get past it.
             total += size
             if total > limit:
-                raise InputError(f"{path}: unpacks to more than {limit} bytes; it is not read.")
+                raise InputError(
+                    f"{path}: unpacks to more than {limit} bytes, the most that ddr reads."
+                )
             if count > most_files:
-                raise InputError(f"{path}: holds more than {most_files} files; it is not read.")
+                raise InputError(
+                    f"{path}: holds more than {most_files} files, the most that ddr reads."
+                )
             inner = _inner_name(name)
             if content is not None and inner is not None and (wanted is None or wanted(inner)):
                 yield inner, content()
@@ -230,7 +236,7 @@ def _folder(name: str) -> str:
     parts = name.split("/")
     if len(parts) < 2:
         raise InputError(
-            f"The file '{name}' is not in a folder named after its class; put it in one, or set "
-            "`label` to a pattern for the file name."
+            f"The file '{name}' is not in a folder named after its class; move the file into "
+            "such a folder, or set `label` to a pattern for the file name."
         )
     return parts[-2]

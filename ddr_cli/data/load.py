@@ -220,7 +220,7 @@ def _download_layout(
     hits = [(file, find_file(card, file, where)) for file in layout.files]
     for file, hit in hits:
         if not hit and not file.urls:
-            raise DownloadFailedError(f"{file.path}: the card has no address to download it from")
+            raise DownloadFailedError(f"{file.path}: the card has no URL for this file")
     paths: list[Path] = []
     fresh: dict[str, Path] = {}
     for file, hit in hits:

@@ -113,7 +113,7 @@ def format_of(path: Path) -> str:
         return by_ending[path.suffix.lower()]
     if is_archive(path):
         raise InputError(
-            f"{path}: an archive; state its content with --format images or --format text."
+            f"{path} is an archive; state its content with --format images or --format text."
         )
     if is_idx(read_bytes(path)):
         return "idx"

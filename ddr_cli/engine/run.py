@@ -343,8 +343,8 @@ def _refuse_unknown(words: Sequence[str], runs: Sequence[SpecRun]) -> None:
     known = {name for trial in trials for name in names_of(trial.reducer, trial.evaluator)}
     for name in sorted(names - known) if runs else ():
         raise InputError(
-            f"--redo {name}: there is no reducer, classifier or measure of that name, and it is "
-            f"not failed, changed or all.{did_you_mean(name, [*sorted(known), *POLICIES])}"
+            f"--redo {name}: there is no reducer, classifier or measure of that name. Other "
+            f"values are failed, changed and all.{did_you_mean(name, [*sorted(known), *POLICIES])}"
         )
 
 
@@ -400,7 +400,7 @@ def make_executor(
     if backend != "local":
         names = " or ".join(BACKENDS)
         raise InputError(
-            f"There is no back end {backend!r}; it is {names}.{did_you_mean(backend, BACKENDS)}"
+            f"There is no back end {backend!r}; choose {names}.{did_you_mean(backend, BACKENDS)}"
         )
     if scheduler:
         raise InputError("A scheduler's address is for the dask back end only.")

@@ -144,14 +144,16 @@ def _rows(folder: Path, plan: Plan, methods: Mapping[object, list[str]]) -> _Row
     if plan.spec.tune is not None:
         asked, by_hand = f"{plan.spec.name} tunes", f"--set tune=none and {by_hand}"
     if not (folder / FILE_NAME).is_file():
-        raise InputError(f"{asked}, and {folder} holds no run of it: run it first, or {by_hand}.")
+        raise InputError(
+            f"{asked}, and {folder} has no run of the spec: run the spec first, or {by_hand}."
+        )
     rows: list[Any] = read_rows(folder).to_dict("records")
     found = {row["trial_id"]: row for row in rows}
     needed = {trial_id for trials in methods.values() for trial_id in trials}
     if missing := len(needed - found.keys()):
         raise InputError(
-            f"{asked}, and {folder} lacks {missing} of the {len(needed)} trials that decide: run "
-            f"the spec to its end, or {by_hand}."
+            f"{asked}, and {folder} lacks {missing} of the {len(needed)} trials that the "
+            f"selection needs: finish the run of the spec, or {by_hand}."
         )
     return found
 

@@ -208,7 +208,8 @@ class Suite(StrictFrozen):
             if track.mode == "transductive" and not track.labels:
                 return name
         raise InputError(
-            f"The suite {self.name} has no track of transductive methods, and this method is one."
+            f"The suite {self.name} has no track of transductive methods, but this method is "
+            "transductive."
         )
 
     def datasets_of(self, track: str) -> list[str]:
@@ -376,7 +377,7 @@ def load_suite(path_or_name: str | Path) -> Suite:
             if is_code(name := _name_of(str(label), given)):
                 require_trust(located(name, path.parent))
         for key in {"name", "path"} & data.keys():
-            message = f"{key} follows from the file; remove it."
+            message = f"the file determines {key}; remove {key}."
             document.problems.append(document.problem((key,), message, key=True))
         document.data = {**data, "name": path.stem, "path": path}
     suite = validated(document, Suite, "a suite")

@@ -21,8 +21,8 @@ from ddr_cli.suite.rows import seconds_of, shared_classifiers
 ALPHA = 0.05
 
 _SEVERAL = (
-    "The track '{}' has each method at several numbers of {}, so there is no leaderboard of it; "
-    "'ddr suite page' draws them, and 'ddr suite export' has them all."
+    "The track '{}' runs each method at several numbers of {}, so the track has no leaderboard; "
+    "'ddr suite page' draws its results, and 'ddr suite export' writes its rows."
 )
 
 
@@ -120,7 +120,7 @@ def leaderboard(
     there = set(kept["dataset"].unique())
     counted = [name for name in known if name in there]
     if not counted:
-        raise InputError("There is no split yet that all methods of the suite have finished.")
+        raise InputError("No split is finished by all methods of the suite yet.")
     kept = kept.assign(seconds=seconds_of(kept), failed=(kept["status"] != OK).astype(float))
     measured = kept[["dataset", "method", metric, "seconds", "failed"]]
     cells: Any = measured.groupby(["dataset", "method"]).mean().unstack()

@@ -93,8 +93,8 @@ def join(
         there = [part for part in theirs if part.ended]
         if not there:
             raise InputError(
-                f"{folder} has no split of the track {track} that all methods have finished: run "
-                "the suite first, download its rows by 'ddr suite fetch', or name the folder that "
+                f"{folder} has no split of the track {track} that all methods finished: run the "
+                "suite first, download its rows by 'ddr suite fetch', or name the folder that "
                 "holds them by --out."
             )
         name, rows = class_name(method), suite_rows(there)

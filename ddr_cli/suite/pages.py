@@ -79,7 +79,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
     """Return the files of a suite's folder by name."""
     suite, board = bench.suite, bench.board()
     if board is None:
-        raise InputError("There is no split yet that all methods of the suite have finished.")
+        raise InputError("No split is finished by all methods of the suite yet.")
     charts = _charts(bench)
     shared = {
         "bench": bench,

@@ -107,7 +107,9 @@ def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
     if not archive.is_file():
         raise InputError(f"There is no archive {archive}.")
     if not is_zipfile(archive):
-        raise InputError(f"{archive.name} is no archive, or it is cut short. Get it again.")
+        raise InputError(
+            f"{archive.name} is not a valid archive, or is cut short. Get the archive again."
+        )
     files = {inner.partition("/")[2]: content for inner, content in read_members(archive)}
     sums = dict(line.split("  ")[::-1] for line in files.pop(SUMS, b"").decode().splitlines())
     wrong = [
@@ -117,7 +119,7 @@ def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
     ]
     record = f"{FOLDER}{name}/{MANIFEST}"
     if wrong or not sums:
-        what = f"{wrong[0]} is not as in its checksums" if wrong else "it has no checksums"
+        what = f"{wrong[0]} does not match its checksum" if wrong else "it has no checksums"
         raise InputError(f"{archive.name} is damaged, or no archive of rows: {what}. Get it again.")
     found = json.loads(files[record])["suite"]["version"] if record in files else None
     if found != version:

@@ -193,7 +193,7 @@ def card_of(method: str, folder: Path, suite: str, file: Path | None) -> Submiss
         if absent := [name for name in _STATED if not document.data.get(name)]:
             raise InputError(
                 f"The card of {class_name(method)} needs {', '.join(absent)}: write a line such as "
-                f"'{absent[0]}: ...' for each into a YAML file, and name it by --card FILE."
+                f"'{absent[0]}: ...' for each into a YAML file, and name the file by --card FILE."
             )
     return validated(document, SubmissionCard, "a card of a submission")
 
@@ -262,8 +262,9 @@ def verify(
     card, folder = submission.card, submission.folder
     if card.version != suite.version or card.track not in suite.tracks:
         raise InputError(
-            f"{folder} was made for version {card.version} of the suite {suite.name} and its track "
-            f"{card.track}, and the suite has version {suite.version}: submit the method again."
+            f"{folder} was made for version {card.version} of the suite {suite.name} and its "
+            f"track {card.track}, but the suite now has version {suite.version}: submit the "
+            "method again."
         )
     own = suite.with_method(located(card.method, folder), card.track)
     parts = parts_of(own, folder)

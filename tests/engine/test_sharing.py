@@ -101,7 +101,7 @@ def test_a_cell_that_is_no_number_is_named_by_its_place(tmp_path):
 @pytest.mark.parametrize(
     ("backend", "scheduler", "message"),
     [
-        ("spark", None, "'spark'; it is local or dask"),
+        ("spark", None, "'spark'; choose local or dask"),
         ("dsk", None, "Did you mean 'dask'"),
         ("dask", None, "scheduler's address"),
         ("local", "tcp://host:1", "dask back end only"),

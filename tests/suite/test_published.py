@@ -84,7 +84,7 @@ def test_an_archive_that_is_damaged_or_of_another_version_is_refused(published, 
     with pytest.raises(InputError, match="is of its version 1; this ddr has version 2"):
         fetch(suite, str(published))
     changed(published, "iris/trials.csv", b"0.", b"1.")
-    with pytest.raises(InputError, match=r"iris/trials.csv is not as in its checksums"):
+    with pytest.raises(InputError, match=r"iris/trials.csv does not match its checksum"):
         fetch(suite, str(published))
     published.write_bytes(published.read_bytes()[:-50])
     with pytest.raises(InputError, match="cut short"):

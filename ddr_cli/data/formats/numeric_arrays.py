@@ -260,7 +260,9 @@ def read_rdata(
     variables = load_rdata(path)
     X_names, y_names = ((each,) if isinstance(each, str) else each for each in (data, label))
     if len(X_names) != len(y_names):
-        raise InputError(f"{path}: data names {len(X_names)} variables, but label {len(y_names)}.")
+        raise InputError(
+            f"{path}: data names {len(X_names)} variables, but label names {len(y_names)}."
+        )
     raw = concatenate_rows(
         [
             RawData(_matrix(path, variables, X), _labels(path, variables, y))
@@ -354,8 +356,8 @@ def read_idx(paths: Sequence[Path], *, scale: Literal["none", "unit"] = "none") 
     """
     if len(paths) % 2:
         raise InputError(
-            f"{paths[-1]}: IDX files come in pairs, samples and then their labels, but here are "
-            f"{len(paths)}."
+            f"{paths[-1]}: IDX files come in pairs (samples, then labels), but the data set has "
+            f"{len(paths)} files."
         )
     pairs = zip(paths[::2], paths[1::2], strict=True)
     found = concatenate_rows([_read_pair(Path(X), Path(y), scale) for X, y in pairs])

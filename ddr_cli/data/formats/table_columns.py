@@ -151,8 +151,8 @@ def _roles(
         categorical = set(map(table.index_of, columns.categorical))
     if categorical & left_out:
         raise InputError(
-            f"{path}: column {min(categorical & left_out)} is listed as categorical, but it is the "
-            "label, the groups, one of parts or ignored."
+            f"{path}: column {min(categorical & left_out)} cannot be categorical: it is also the "
+            "label, the groups, one of parts, or ignored."
         )
     if not features:
         raise InputError(f"{path}: no column is left for the features.")

@@ -322,7 +322,7 @@ def _pyarrow(path: Path, _sheet: int | str) -> pd.DataFrame:
     # A small file can state a column of one value for any number of rows.
     facts = parquet.read_metadata(path)
     if (size := 8 * facts.num_rows * facts.num_columns) > UNPACKED_LIMIT:
-        raise InputError(f"{path}: unpacks to {size} bytes; it is not read.")
+        raise InputError(f"{path}: unpacks to {size} bytes; ddr reads at most {UNPACKED_LIMIT}.")
     return pd.read_parquet(path, engine="pyarrow")
 
 
