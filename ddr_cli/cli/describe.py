@@ -38,8 +38,8 @@ def describe(
 ) -> None:
     """Describe a data set, reducer, classifier, measure, preprocessing step or spec.
 
-    It also describes metrics, kinds of split, file formats, generators and papers. For a method, it
-    prints a line to paste into a spec. For the folder of a run, such as
+    The command also describes metrics, kinds of split, file formats, generators and papers. For a
+    method, it prints a line to paste into a spec. For the folder of a run, such as
     results/nmmp_iris, it prints sentences for the section "Experiments" of a paper, and the BibTeX
     of the methods and the data set.
     """

@@ -47,9 +47,10 @@ def embed(
 ) -> None:
     """Fit reducers to the training set of a data set and plot the embedding of all samples.
 
-    It runs a spec with one split, in two dimensions, and keeps only the picture: `ddr embed digits
-    --reducer lfda --set n_neighbors=5`. The error is that of a nearest-neighbour classifier on the
-    test set of this single split: a first impression, not a result.
+    The command runs a spec with one split, in two dimensions, and keeps only the picture: `ddr
+    embed digits --reducer lfda --set n_neighbors=5`. The printed error is that of a
+    nearest-neighbour classifier on the test set. A single split gives a first impression, not a
+    result.
     """
     from tempfile import TemporaryDirectory
 

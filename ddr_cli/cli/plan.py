@@ -40,10 +40,10 @@ def plan(
     """Show the plan of a run: trials, distinct fits, shared work, and trials already done.
 
     Several specs have one row each. In JSON, one spec is an object and several are a list. A
-    warning names each method whose fits are expected to take longer than --timeout (an hour if it
-    is not given) or more memory than this machine has: the measured growth (see ddr describe
-    METHOD) is continued to the spec's training set, and settings other than n_components are not
-    considered.
+    warning names each method whose fits are expected to take longer than --timeout (here one hour
+    by default) or to need more memory than this machine has. The estimate extrapolates the measured
+    growth (see ddr describe METHOD) to the spec's training set, and ignores settings other than
+    n_components.
     """
     from ddr_cli.core.progress import track
     from ddr_cli.engine import Datasets, describe_plan

@@ -47,8 +47,8 @@ def report(
 ) -> None:
     """Rebuild tables, figures, verdicts and one page from the trial logs of all runs.
 
-    For runs that belong to no paper, it writes the table, paired differences and failures. If a run
-    cannot be read, the command reports it, leaves it out and exits with 1.
+    For runs that belong to no paper, the command writes the table, paired differences and
+    failures. If a run cannot be read, the command reports the run, leaves it out and exits with 1.
     """
     from ddr_cli.papers.report import check_report, write_report
 

@@ -510,7 +510,7 @@ def _propose_label(
     """Ask which column is the class; return the proposed one."""
     ends = [column for column in (*columns[-1:], *columns[:1]) if column in likely]
     found = next(iter([*(called if likely else ()), *ends]), None)
-    text = "which column is the class?" + ("" if likely else " None looks like one.")
+    text = "which column is the class?" + ("" if likely else " No column looks like a class.")
     several = [found] if found else (likely or columns)[:5]
     flags = " or ".join(_flag("label", column.key) for column in several)
     seen.ask(flags, text, proposed=found is not None)
@@ -536,7 +536,7 @@ def _find_groups(columns: list[_Column], label: _Column | None, seen: Seen) -> l
     if not found:
         return columns
     if len(found) > 1:
-        text = f"which of {_titles(found)} is the group? The others become features."
+        text = f"which of {_titles(found)} is the group? The other columns become features."
         seen.ask(_flag("groups", found[0].key), text)
     seen.options["groups"] = found[0].key
     seen.note("groups", f"{found[0].title} (no feature)")

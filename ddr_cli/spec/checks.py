@@ -86,8 +86,8 @@ def _of_labels(spec: Spec) -> Problems:
     for i, step in enumerate(spec.preprocess):
         if (has_budgets or SHUFFLED_LABELS in spec.controls) and needs_labels(step):
             message = (
-                f"{step.name} uses all labels of the training set, also those that 'labels' or "
-                "'shuffled_labels' hide from the methods; remove the step, or remove these keys."
+                f"{step.name} uses all labels of the training set, including those that 'labels' "
+                "or 'shuffled_labels' hide from the methods; remove the step, or remove these keys."
             )
             yield problem_at(("preprocess", i), message)
     if has_budgets and spec.embeddings is not None:
