@@ -269,7 +269,11 @@ def _shapes_of_predictions(method: _Classifier) -> str:
     return "with probabilities"
 
 
-@_contract("input unchanged", _Method, "Its trials fail: a run's samples are read-only.")
+@_contract(
+    "input unchanged",
+    _Method,
+    "Trials of the method fail, because the samples of a run are read-only.",
+)
 def _input_stays(method: _Method) -> None:
     _require(method.answers[2], "it changed the samples in place")
 
@@ -285,7 +289,9 @@ def _same_again(method: _Method) -> None:
 
 
 @_contract(
-    "labels of -1", _Reducer, "Transductive trials, and those with few labels, fail or are wrong."
+    "labels of -1",
+    _Reducer,
+    "Transductive trials and trials with few labels fail or give wrong results.",
 )
 def _takes_unlabelled(method: _Reducer) -> str:
     ignores = "it ignores the labels"
@@ -309,7 +315,7 @@ def _takes_unlabelled(method: _Reducer) -> str:
 @_contract(
     "n_components",
     _Reducer,
-    "A sweep of n_components reads wrong numbers from the fit with most components.",
+    "A sweep of n_components takes wrong numbers from the fit with most components.",
 )
 def _widths(method: _Reducer) -> str:
     traits = method.traits
@@ -333,7 +339,7 @@ def _widths(method: _Reducer) -> str:
 @_contract(
     "transform(X_train)",
     _Reducer,
-    "Classifiers are trained on an embedding that test samples do not get.",
+    "Classifiers are trained on an embedding that differs from that of new samples.",
 )
 def _training_samples_again(method: _Reducer) -> str:
     _claimed(method.traits.out_of_sample, "it cannot transform new samples")
@@ -348,7 +354,7 @@ def _training_samples_again(method: _Reducer) -> str:
 
 
 @_contract(
-    "sparse", _Method, "Its trials on sparse data fail, and 'ddr validate' does not report it."
+    "sparse", _Method, "Trials on sparse data fail, and 'ddr validate' does not report this."
 )
 def _sparse_samples(method: _Method) -> None:
     tags = getattr(method.made(), "__sklearn_tags__", None)
@@ -360,7 +366,9 @@ def _sparse_samples(method: _Method) -> None:
     _require(np.isfinite(found).all(), "the results for sparse samples are infinite or undefined")
 
 
-@_contract("clone", _Method, "Seeds, sweeps and tuning set parameters that it does not use.")
+@_contract(
+    "clone", _Method, "Seeds, sweeps and tuning set parameters that the method does not use."
+)
 def _clones(method: _Method) -> None:
     params = method.params
     own = method.made().get_params(deep=False)
@@ -371,7 +379,7 @@ def _clones(method: _Method) -> None:
         _require(same, f"{name} is {own[name]!r}, but {params[name]!r} was given")
 
 
-@_contract("pickle", _Method, "It cannot be saved after a fit, or sent to another process.")
+@_contract("pickle", _Method, "The method cannot be saved after a fit, or sent to another process.")
 def _pickles(method: _Method) -> None:
     estimator, _, test = method.fitted
     again = pickle.loads(pickle.dumps(estimator))

@@ -110,7 +110,10 @@ def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
         return _NO_ROWS
     means = board.means
     text, p, median = _compared(board, means[using].mean(axis=1), means[rest].mean(axis=1))
-    words = f"Mean of the {len(using)} methods that use labels, against the {len(rest)} others: "
+    words = (
+        f"Mean of the {len(using)} methods that use labels, compared with the mean of the other "
+        f"{len(rest)} methods: "
+    )
     return Told(_sign(p, median), words + text + ".")
 
 
@@ -191,8 +194,9 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
     last = board.row(str(others["method"].iloc[first - 1]))
     return Told(
         True,
-        f"The methods down to {method_name(last['method'])} at {rank_text(last)} do not differ "
-        f"significantly from {best} {test}; {told} of {len(others)} methods do.",
+        f"The methods from the second to {method_name(last['method'])} at {rank_text(last)} do "
+        f"not differ significantly from {best} {test}. Of the {len(others)} methods, {told} differ "
+        "significantly.",
     )
 
 
@@ -221,9 +225,9 @@ def _other_classifier(bench: Benchmark, board: Leaderboard) -> Told:
     first, ranks = method_name(board.best), [rank_text(b.row(b.best)) for b in (board, other)]
     return Told(
         board.best != other.best,
-        f"With {method_name(board.classifier)} {first} has {ranks[0]}; with "
-        f"{method_name(other.classifier)} {method_name(other.best)} has {ranks[1]} and {first} "
-        f"{there}. Spearman's correlation of the ranks: {float(rank.statistic):.2f}.",
+        f"With {method_name(board.classifier)}, {first} has {ranks[0]}. With "
+        f"{method_name(other.classifier)}, {method_name(other.best)} has {ranks[1]}, and {first} "
+        f"has {there}. Spearman's correlation of the ranks: {float(rank.statistic):.2f}.",
     )
 
 
@@ -250,7 +254,7 @@ def _kernel_forms(_: Benchmark, board: Leaderboard) -> Told:
     names = ", ".join(method_name(str(linear)) for linear, _ in pairs)
     return Told(
         _sign(p, median),
-        f"Mean of the kernel forms of {names}, against that of the linear forms: {text}.",
+        f"Mean of the kernel forms of {names}, compared with the mean of the linear forms: {text}.",
     )
 
 
@@ -273,7 +277,9 @@ def _transductive(bench: Benchmark, board: Leaderboard) -> Told:
     names = [name for name in seeing[0].means if name in board.means]
     means = (each.means[names].mean(axis=1) for each in (seeing[0], board))
     text, p, median = _compared(board, *means)
-    words = f"Mean of {len(names)} methods with the test samples, against that without them: "
+    words = (
+        f"Mean of {len(names)} methods with the test samples, compared with the mean without them: "
+    )
     return Told(_sign(p, median), words + text + ".")
 
 
@@ -293,9 +299,9 @@ def _no_gain_on_many(bench: Benchmark, board: Leaderboard) -> Told:
     counts = ", ".join(f"{n} with {size:,} samples" for size, n in ahead.items())
     return Told(
         bool((ahead[ahead.index >= LARGE] == 0).all()),
-        f"Methods with a lower error than {method_name(board.baseline)}, of {gain.shape[1]}: "
-        f"{counts}. "
-        f"With {largest:,} samples the lowest is that of {method_name(first)}: "
+        f"Number of methods (of {gain.shape[1]}) with a lower error than "
+        f"{method_name(board.baseline)}: {counts}. With {largest:,} samples, "
+        f"{method_name(first)} has the lowest error: "
         f"{amount_text(round(abs(float(gain.at[largest, first])), 4), board.metric)} "
         f"{'lower' if gain.at[largest, first] > 0 else 'higher'}.",
     )
