@@ -375,7 +375,7 @@ def test_pages_say_what_is_missing_failed_and_where_a_method_stands(pages):
         return " ".join(re.sub(r"<[^>]+>", " ", text).split())
 
     index = words("index.html")
-    assert "10 of 11 data sets count" in index
+    assert "10 of 11 data sets have scores" in index
     assert "1 to 3 of 3 per data set" in index
     assert "Not yet: vowel" in index
     assert "no memory" in index
