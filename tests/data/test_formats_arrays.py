@@ -153,7 +153,7 @@ def test_rdata_joins_a_training_and_a_test_set(tmp_path):
     ("options", "what"),
     [
         ({"data": "XX", "label": "y"}, "XX.*it holds X, y"),
-        ({"data": ("X", "X"), "label": "y"}, "label 1"),
+        ({"data": ("X", "X"), "label": "y"}, "label names 1"),
         ({"data": "X", "label": "y", "train": "y"}, "logical"),
         ({"data": "y", "label": "y"}, "'y' is not a matrix"),
     ],

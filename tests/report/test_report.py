@@ -437,7 +437,7 @@ def test_the_command_checks_against_the_record(written, tmp_path):
     (results / "verdicts.json").unlink()
     done = _run(results, "--check")
     assert isinstance(done.exception, InputError)
-    assert "no verdicts" in str(done.exception)
+    assert "no recorded verdicts" in str(done.exception)
 
 
 def test_the_command_shows_the_verdicts(written, tmp_path):
