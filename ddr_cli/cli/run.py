@@ -43,8 +43,8 @@ def run(specs: SpecNames, options: RunOptions) -> None:
 def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     """Run specs, derive their files and print the results.
 
-    The exit code is 130 if interrupted, that of the first spec that could not be run, or 1 if some
-    trials failed and the options do not allow it.
+    The exit code is 130 if the run was interrupted. If a spec could not be run, it is that of the
+    first such spec. If trials failed and the options do not allow failed trials, it is 1.
     """
     from ddr_cli.engine import run_specs
     from ddr_cli.spec import left_out

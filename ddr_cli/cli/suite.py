@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -229,26 +229,9 @@ def table(
     trust: Trust = False,
 ) -> None:
     """Show the leaderboard of a suite: the results of each method over the data sets."""
-    from ddr_cli.suite.shown import as_tables
-
-    options = {"classifier": classifier, "metric": metric, "defaults": defaults}
-    found = _shown_board(name, out, trust, only, track=track, **options)
-    if as_json:
-        print_json(found["records"])
-        return
-    for each in as_tables(found):
-        print_table(console(), each)
-    for line in found["notes"]:
-        typer.echo(in_width(line, indent=2))
-
-
-def _shown_board(
-    name: str, out: Path, trust: bool, only: list[str] | None, *, track: str, **options: Any
-) -> dict[str, Any]:
-    """Return what `ddr suite table` shows."""
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
-    from ddr_cli.suite.shown import shown_board
+    from ddr_cli.suite.shown import as_tables, shown_board
 
     def planned() -> tuple[Suite, list[SuitePart]]:
         with nothing_fitted():
@@ -257,7 +240,15 @@ def _shown_board(
             more = {CLASSIFIERS} & suite.tracks.keys() if track == INDUCTIVE else ()
             return suite, _parts(suite, out, [track, *more], only)
 
-    return shown_board(name, out, planned, only or (), track=track, **options)
+    options = {"track": track, "classifier": classifier, "metric": metric, "defaults": defaults}
+    found = shown_board(name, out, planned, only or (), **options)
+    if as_json:
+        print_json(found["records"])
+        return
+    for each in as_tables(found):
+        print_table(console(), each)
+    for line in found["notes"]:
+        typer.echo(in_width(line, indent=2))
 
 
 @app.command("page")
@@ -299,18 +290,20 @@ def export(
     from ddr_cli.core.atomic import atomic_write, clear_messages
     from ddr_cli.report.table import Table
     from ddr_cli.suite.archive import write_archive
-    from ddr_cli.suite.names import INDUCTIVE
+    from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
     from ddr_cli.suite.remaining import folder_of
     from ddr_cli.suite.rows import long_rows, suite_rows
+    from ddr_cli.suite.shown import shown_board
 
     if file.suffix not in (".csv", ".zip"):
         raise InputError(f"{file} must end in .csv or .zip.")
     suite, parts = _planned(name, out, trust)
     if file.suffix == ".zip":
-        options = {"classifier": None, "metric": None, "defaults": False}
+        options = {"track": INDUCTIVE, "classifier": None, "metric": None, "defaults": False}
+        ranked = [part for part in parts if part.track in (INDUCTIVE, CLASSIFIERS)]
         shown = None
         with suppress(InputError):  # no split is finished by all methods
-            shown = _shown_board(name, out, trust, None, track=INDUCTIVE, **options)
+            shown = shown_board(name, out, lambda: (suite, ranked), (), **options)
         names = write_archive(suite, parts, folder_of(suite, out), file, shown)
         typer.echo(f"{len(names)} files\n  {file}")
         return

@@ -75,7 +75,9 @@ class Lookup:
         """Return the single row that a selector selects."""
         summary, rows = self._matching(selector)
         if len(rows) > 1 and selector.pick == "only":
-            raise UnansweredError(f"{len(rows)} rows of {summary.run.name} match, not one")
+            raise UnansweredError(
+                f"{len(rows)} rows of {summary.run.name} match, but exactly one must match"
+            )
         return self._best(summary, rows)
 
     def series(self, selector: Selector, along: str) -> list[tuple[float, Row]]:

@@ -429,7 +429,7 @@ class Paper(Frozen):
         known = {name for name, *_ in entries}
         for _, entry, _ in entries:
             if entry.same_as not in (None, *known):
-                raise ValueError(f"'{entry.id}' is the same as '{entry.same_as}', unknown here")
+                raise ValueError(f"same_as of '{entry.id}' names '{entry.same_as}', unknown here")
         specs = {spec for artefact in self.artefacts for spec in artefact.specs}
         for reading in self.readings:
             if unknown := {*reading.specs, *reading.specs.values()} - specs:

@@ -269,8 +269,8 @@ def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cel
     kind = path.suffix.lower()
     if kind not in _READERS:
         raise InputError(
-            f"{path}: its ending is not one of {', '.join(_READERS)}; text is read by the format "
-            "csv."
+            f"{path}: its ending is not one of {', '.join(_READERS)}. For a text file, use "
+            "the format csv."
         )
     require_file(path)
     try:
