@@ -27,13 +27,15 @@ class Redo:
     version of the spec, the data or the code. `failed` replaces rows of trials that did not
     succeed, `changed` replaces rows of another version, `names` replaces rows of these reducers,
     classifiers and measures, and `all` replaces every row. Replaced rows, except failed ones, are
-    kept in ``previous/``.
+    kept in ``previous/``. `done` are the trials that have been run since, even if they failed
+    again.
     """
 
     failed: bool = False
     changed: bool = False
     all: bool = False
     names: frozenset[str] = frozenset()
+    done: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Self:
@@ -89,7 +91,8 @@ def decide(
     }
     replaced = stale | named
     rows = {key: ended for key, ended in status.items() if key not in replaced}
-    todo = [trial for trial in asked if trial not in rows or (redo.failed and rows[trial] != OK)]
+    again = {key for key, ended in rows.items() if redo.failed and ended != OK} - redo.done
+    todo = [trial for trial in asked if trial not in rows or trial in again]
     folder = journals.folder
     embeddings = {
         embedding

@@ -150,7 +150,8 @@ class SpecRun:
                     set_aside_copy(self.folder, files, moved)
                     journals.drop(decision.replaced)
                 # Rows are replaced once, also if more splits are run later.
-                self._redo = replace(self._redo, changed=False, all=False, names=frozenset())
+                done = self._redo.done.union(decision.todo)
+                self._redo = Redo(failed=self._redo.failed, done=done)
                 record = SessionRecord(
                     started=now(),
                     jobs=self._settings.jobs,

@@ -179,14 +179,17 @@ def test_an_untouched_template_joins_on_two_classes_and_on_ten(ddr_here, work):
 
 @pytest.mark.usefixtures("here")
 def test_nothing_to_do_is_no_failure_although_trials_failed_before(ddr_here, small, work):
-    (work / "mine.py").write_text(MINE.replace("return self", "raise ValueError('no')"))
+    fails = "open('log', 'a').write('x'); raise ValueError('no')"
+    (work / "mine.py").write_text(MINE.replace("return self", fails))
     text = SUITE.replace("  lda:\n", "  mine: {name: './mine.py:Means'}\n")
     (work / "small.yaml").write_text(text)
     words = ("suite", "run", "small.yaml", "--only", "iris", "--quiet", "--trust")
     assert ddr_here(*words).returncode == 1
     assert sum(",failed," in line for line in rows_of(small / "iris")) == 4
     assert ddr_here(*words).returncode == 0
+    fits = len((work / "log").read_text())
     assert ddr_here(*words, "--redo", "failed").returncode == 1
+    assert len((work / "log").read_text()) <= 2 * fits
 
 
 @pytest.mark.usefixtures("here")
