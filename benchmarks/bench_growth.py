@@ -3,7 +3,7 @@
     python benchmarks/bench_growth.py [METHOD ...] [--seconds 20] [--megabytes 4000] [--quick]
                                       [--out FOLDER]
 
-Each reducer that needs no optional library embeds 36-dimensional Gaussian classes in 5 dimensions
+Each reducer whose library is installed embeds 36-dimensional Gaussian classes in 5 dimensions
 and, if it can, one more sample: this is the least that a trial costs. Each fit runs in a separate
 process on one thread. A method stops at the size that exceeds a limit, or before a size that would
 take more than twice the time limit at the growth of its last two sizes. A method with fewer than

@@ -50,7 +50,7 @@ def wins_and_losses(gain: ArrayLike, equivalence: float = EQUIVALENCE) -> tuple[
 
 def difference(first: Any, second: Any, metric: str, equivalence: float) -> dict[str, float]:
     """Return the median over data sets of first minus second, then wins, equal, losses and p."""
-    values = (first - second).round(12)
+    values = np.round(np.asarray(first, dtype=float) - np.asarray(second, dtype=float), 12)
     gain = -values if lower_is_better(metric) else values
     counts = dict(zip(("wins", "equal", "losses"), wins_and_losses(gain, equivalence), strict=True))
     return counts | {"difference": float(np.median(values)), "p": signed_ranks(values)}

@@ -245,12 +245,19 @@ def signed_ranks(differences: ArrayLike) -> float:
     n, tied = len(values), len(np.unique(doubled)) < len(values)
     if n > (_MOST_TIED if tied else _MOST_UNTIED):
         return float(stats.wilcoxon(values).pvalue)
-    # How many of all changes of sign have each sum of ranks, the same as SciPy's, much faster.
-    counts = np.ones(1)
-    for rank in doubled:
-        counts = np.pad(counts, (0, rank)) + np.pad(counts, (rank, 0))
+    counts = _sign_changes(tuple(sorted(doubled.tolist())))
     found = doubled[values > 0].sum()
     return float(min(1.0, 2 * min(counts[: found + 1].sum(), counts[found:].sum()) / 2.0**n))
+
+
+@lru_cache(maxsize=1024)
+def _sign_changes(ranks: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return how many of all changes of sign have each sum of ranks: as SciPy, much faster."""
+    counts = np.zeros(sum(ranks) + 1)
+    counts[0] = 1
+    for rank in ranks:
+        counts[rank:] += counts[:-rank].copy()
+    return counts
 
 
 def fewest_for_signed_ranks(alpha: float, n_tests: int = 1) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -108,15 +109,28 @@ def training_classes(
         training_groups(train, expect.groups)
     if expect is None or not expect.classes or kind in ("grouped", "given"):
         return None
-    names = list(expect.classes)
-    y = np.repeat(np.arange(len(names)), list(expect.classes.values()))
-    own = None
+    n_train = None
     if kind == "resample":
-        sizes = expect.split
+        n_samples = sum(expect.classes.values())
         # The class counts of the divided points are known only if these are all points.
-        if sizes is None or sizes.train + sizes.test != len(y):
+        if expect.split is None or expect.split.train + expect.split.test != n_samples:
             return None
-        own = np.arange(sizes.train), np.arange(sizes.train, len(y))
+        n_train = expect.split.train
+    return _classes_of_split(kind, tuple(expect.classes.items()), dataset, train, folds, n_train)
+
+
+@lru_cache(maxsize=1024)
+def _classes_of_split(
+    kind: str,
+    classes: tuple[tuple[str, int], ...],
+    dataset: str,
+    train: float | None,
+    folds: int | str | None,
+    n_train: int | None,
+) -> Classes:
+    names = [name for name, _ in classes]
+    y = np.repeat(np.arange(len(names)), [size for _, size in classes])
+    own = None if n_train is None else (np.arange(n_train), np.arange(n_train, len(y)))
     # The sizes of a split do not depend on its seed, so one stands for all of them.
     split = make_split(
         kind, y, train=train, folds=folds, dataset=dataset, predefined=own, class_names=names

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from ddr_cli.core.errors import InputError
@@ -159,11 +161,16 @@ def drawn(sizes: Sequence[int], seed: int) -> Iterator[Point]:
 
     The seed shifts the sequence (R. Cranley, T. N. L. Patterson, 1976).
     """
+    for row in (_sobol(len(sizes), seed) * sizes).astype(int):
+        yield tuple(row.tolist())
+
+
+@cache
+def _sobol(n_axes: int, seed: int) -> NDArray[np.float64]:
     # An import that only this search needs.
     from scipy.stats.qmc import Sobol
 
     # NumPy promises that a bit generator's raw stream never changes.
-    shift = np.random.PCG64(seed).random_raw(len(sizes)) / 2.0**64
-    places = (Sobol(len(sizes), scramble=False).random_base2(_LOG_MOST_DRAWN) + shift) % 1
-    for row in (places * sizes).astype(int).tolist():
-        yield tuple(row)
+    shift = np.random.PCG64(seed).random_raw(n_axes) / 2.0**64
+    places: NDArray[np.float64] = Sobol(n_axes, scramble=False).random_base2(_LOG_MOST_DRAWN)
+    return (places + shift) % 1

@@ -16,6 +16,7 @@ from ddr_cli.comparison.names import method_name, metric_name
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.progress import track as with_bar
 from ddr_cli.engine.audit import Audit
+from ddr_cli.engine.plan.growth import Growth, growths
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.engine.rows.manifest import days_of, read_manifest
 from ddr_cli.evaluation.metrics import measured
@@ -389,6 +390,14 @@ class Benchmark:
         whole: pd.DataFrame = ended.groupby(level=["method", "dataset"], sort=False).all()
         return whole
 
+    def dimensions(self, dataset: str = "") -> tuple[Any, Any]:
+        """Return `by_dimension` and `dimensions_offered` over all data sets, or of one."""
+        means, whole = self.by_dimension, self.dimensions_offered
+        if dataset:
+            return means.xs(dataset, level="dataset"), whole.xs(dataset, level="dataset")
+        by: dict[str, Any] = {"level": "method", "sort": False}
+        return means.groupby(**by).mean(), whole.groupby(**by).all()
+
     @cached_property
     def _by_width(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The metric by method, split and n_components, and whether the trial succeeded.
@@ -441,6 +450,11 @@ class Benchmark:
         """The methods in the leaderboard's order."""
         board = self.board()
         return [] if board is None else list(board.table["method"])
+
+    def growth_of(self, method: str) -> Growth | None:
+        """Return how the time and memory of a method grow at its defaults, if measured."""
+        name = (self.suite.methods.get(method) or {}).get("name", method)
+        return growths().get(method) or growths().get(str(name))
 
     @property
     def _tuned_rows(self) -> pd.DataFrame:

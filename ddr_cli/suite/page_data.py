@@ -6,12 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from ddr_cli.comparison.across_datasets import gains, wins_and_losses
 from ddr_cli.comparison.names import lower_is_better, method_name, metric_axis, number
 from ddr_cli.data.cards import load_card
-from ddr_cli.engine.plan.growth import growths
 from ddr_cli.reducers.registry import reference
 from ddr_cli.report.page import slug
 from ddr_cli.suite.audits import audit_lines
@@ -42,22 +39,31 @@ def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] |
     return [(row, [cell(row, column) for column in names]) for row in names]
 
 
-def dimension_rows(bench: Benchmark, baseline: str) -> list[tuple[str, list[str]]]:
-    """Return each method's means over data sets by number of dimensions, as texts.
+def dimension_rows(
+    bench: Benchmark, baseline: str, dataset: str = ""
+) -> list[tuple[str, list[tuple[str, int]]]]:
+    """Return each method's cells by number of dimensions, over all data sets or on one.
 
-    The last row, without a name, has the number of methods that are better than the baseline.
+    A cell is a text and a percentage, by rank: 0 for the worst value of the table, 100 for the
+    best. The last row, without a name, has the number of methods that are better than the baseline.
     """
-    if bench.by_dimension.empty:
+    known, metric = bench.by_dimension, bench.suite.metrics[0]
+    if known.empty or dataset not in {"", *known.index.unique("dataset")}:
         return []
-    means, metric = bench.by_dimension.groupby(level="method").mean(), bench.suite.metrics[0]
+    means, whole = bench.dimensions(dataset)
+    order = means.stack().rank(ascending=not lower_is_better(metric), method="dense")
+    shades = (100 * (order - 1) / max(order.max() - 1, 1)).round().astype(int).unstack()
+    texts = means.map(lambda value: number(float(value), metric, unit=False))
+    # A method without n_components has no largest one.
+    texts = texts.where(whole | ~whole.any(axis=1).to_numpy()[:, None], "(" + texts + ")")
     rows = [
-        (name, [number(float(n), metric, unit=False) for n in np.ravel(means.loc[name])])
+        (name, list(zip(texts.loc[name], shades.loc[name], strict=True)))
         for name in bench.order
         if name in means.index
     ]
     if baseline in means.index:
         ahead = gains(means, means.loc[baseline], metric) > 0
-        rows.append(("", [str(n) for n in ahead.sum()]))
+        rows.append(("", [(str(n), 0) for n in ahead.sum()]))
     return rows
 
 
@@ -179,7 +185,7 @@ def method_facts(bench: Benchmark, name: str) -> dict[str, Any]:
         "labels": name in bench.users,
         "audit": audit_lines([each for each in bench.audits if each.method == name]),
         "version": traits.version if traits else None,
-        "cost": growths().get(item.name) if item else None,
+        "cost": bench.growth_of(name),
         "grids": traits.grid_source if traits and traits.grids else "",
         "failures": failed[failed["method"] == name],
         "permuted": bench.permuted.xs(name, level="method").reset_index().to_dict("records")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from html import escape
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 import ddr_cli
 from ddr_cli.comparison.across_datasets import EQUIVALENCE
@@ -52,7 +51,13 @@ from ddr_cli.suite.page_data import (
     set_rows,
     standings,
 )
-from ddr_cli.suite.panels import draw_dimensions, draw_labels, draw_method_dimensions, draw_sizes
+from ddr_cli.suite.panels import (
+    draw_dimensions,
+    draw_labels,
+    draw_memory,
+    draw_method_dimensions,
+    draw_sizes,
+)
 from ddr_cli.suite.rows import SELECTED
 from ddr_cli.suite.tables import board_cells, choices_table, leaderboard_notes, leaderboard_table
 
@@ -104,11 +109,11 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
     def page(template: str, **more: Any) -> str:
         return environment.get_template(template).render(**shared | more)
 
-    def with_dimensions(draw: Callable[[Benchmark, str], Figure], name: str, level: str) -> Any:
-        """Return the figure of a method's or a data set's own page, with its colours."""
-        if bench.by_dimension.empty or name not in bench.by_dimension.index.unique(level):
+    def with_dimensions(name: str) -> dict[str, Any]:
+        """Return the figure of a method's own page, with its colours."""
+        if bench.by_dimension.empty or name not in bench.by_dimension.index.unique("method"):
             return {"charts": {}}
-        chart = page_chart(0, as_svg(draw(bench, name)).decode())
+        chart = page_chart(0, as_svg(draw_method_dimensions(bench, name)).decode())
         return {"charts": {"dimension": chart}, "colour_rules": colour_rules([chart])}
 
     files: dict[str, str | bytes] = {
@@ -139,14 +144,15 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
             facts=method_facts(bench, str(name)),
             standings=standings(bench, str(name)),
             rows=method_rows(by_set, str(name)),
-            **with_dimensions(draw_method_dimensions, str(name), "method"),
+            **with_dimensions(str(name)),
         )
     for name in track(list(bench.specs), "Data sets"):
         files[f"datasets/{slug(name)}.html"] = page(
             "suite_dataset.html.j2",
             facts=set_facts(bench, board, name),
             rows=by_set.get(name, []),
-            **with_dimensions(draw_dimensions, name, "dataset"),
+            dimensions=dimension_rows(bench, board.baseline, name),
+            charts={},
         )
     return {name: each.encode() if isinstance(each, str) else each for name, each in files.items()}
 
@@ -233,6 +239,8 @@ def _charts(bench: Benchmark) -> dict[str, Chart]:
         figures["dimension"] = draw_dimensions(bench)
     if len(bench.by_size):
         figures |= {"size": draw_sizes(bench), "seconds": draw_sizes(bench, "seconds")}
+        if (memory := draw_memory(bench)) is not None:
+            figures["memory"] = memory
     if "trustworthiness" in bench.faithfulness:
         figures["faithfulness"] = draw_faithfulness(bench)
     if len(bench.permuted):

@@ -100,21 +100,34 @@ def draw_sizes(bench: Benchmark, column: str = "") -> Figure:
     )
 
 
-def draw_dimensions(bench: Benchmark, dataset: str = "") -> Figure:
-    """Draw a panel per method: the mean over data sets, or on one, against its dimensions."""
-    means: Any = bench.by_dimension
-    whole: Any = bench.dimensions_offered
-    where = dataset or f"mean over {_n_datasets(means)} data sets"
-    if dataset:
-        means, whole = (each.xs(dataset, level="dataset") for each in (means, whole))
-    else:
-        means = means.groupby(level="method", sort=False).mean()
-        whole = whole.groupby(level="method", sort=False).all()
+def draw_memory(bench: Benchmark) -> Figure | None:
+    """Draw a panel per measured method: the memory of a fit against training samples."""
+    found = {
+        name: cost.memory for name in bench.order if (cost := bench.growth_of(name)) is not None
+    }
+    if not found:
+        return None
+    table = pd.DataFrame(found).T.sort_index(axis="columns")
+    # Smaller fits were measured for single methods only.
+    table = table.loc[:, table.count() > min(1, len(table) - 1)]
+    return _draw(
+        _panels(table, table.notna()),
+        bench,
+        "training samples",
+        "Memory of a fit against training samples, simulated data",
+        "A cross: a larger fit takes too much time or memory",
+        axis="MB",
+    )
+
+
+def draw_dimensions(bench: Benchmark) -> Figure:
+    """Draw a panel per method: the mean over data sets against its dimensions."""
+    means, whole = bench.dimensions()
     return _draw(
         _panels(means, whole),
         bench,
         "number of dimensions",
-        f"{_against_dimension(bench)}, {where}",
+        f"{_against_dimension(bench)}, mean over {_n_datasets(bench.by_dimension)} data sets",
         _said(means[whole.any(axis=1)], bench),
     )
 

@@ -12,14 +12,16 @@ import pytest
 from scipy.stats import rankdata
 
 from ddr_cli.comparison.against_controls import largest_class_score
+from ddr_cli.engine.plan.growth import Growth
+from ddr_cli.suite import benchmark
 from ddr_cli.suite.benchmark import LEAVING_OUT, Benchmark
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.figures import draw_faithfulness, draw_order, draw_years
 from ddr_cli.suite.findings import CHOSEN, findings
 from ddr_cli.suite.leaderboard import leaderboard
-from ddr_cli.suite.page_data import page_data
+from ddr_cli.suite.page_data import dimension_rows, page_data
 from ddr_cli.suite.pages import write_benchmark
-from ddr_cli.suite.panels import draw_dimensions, draw_method_dimensions, draw_sizes
+from ddr_cli.suite.panels import draw_dimensions, draw_memory, draw_method_dimensions, draw_sizes
 from ddr_cli.suite.tables import board_cells
 
 SUITE = """
@@ -422,6 +424,36 @@ def test_a_curve_ends_where_a_method_runs_out_of_time(bench):
     assert fisher.get_ydata() == pytest.approx([16, 15 + 0.1 * 3000**0.5])
 
 
+def test_the_memory_of_a_fit_is_drawn_as_far_as_it_was_measured(bench, monkeypatch):
+    whole = Growth({1000: 2.0, 4000: 9.0}, 1.0, 1.0, 1.0)
+    short = Growth({1000: 50.0}, 1.0, 1.0, 1.0, "4,000 samples: more than 20 s")
+    found = {"lda": whole, "nmmp": whole, "pca": short}
+    monkeypatch.setattr(benchmark, "growths", lambda: found)
+    panels = {axes.get_title(loc="left"): axes for axes in draw_memory(bench).axes if axes.lines}
+    curves = {
+        name: next(line.get_ydata() for line in axes.lines if line.get_linewidth() == 1.6)
+        for name, axes in panels.items()
+    }
+    assert set(curves) == {"fisher", "NMMP", "PCA"}
+    assert curves["fisher"] == pytest.approx([2, 9])
+    assert curves["PCA"] == pytest.approx([50, np.nan], nan_ok=True)
+    ends = {
+        name for name, axes in panels.items() for line in axes.lines if line.get_marker() == "x"
+    }
+    assert ends == {"PCA"}
+
+
+def test_cells_by_dimension_are_shaded_from_the_worst_to_the_best(bench):
+    rows = dict(dimension_rows(bench, "none", "iris"))
+    cells = [cell for name in ("fisher", "none", "pca") for cell in rows[name]]
+    values = np.array([float(text.strip("()")) for text, _ in cells])
+    shades = np.array([shade for _, shade in cells])
+    assert set(shades[values == values.min()]) == {100}
+    assert set(shades[values == values.max()]) == {0}
+    largest_only = [text.startswith("(") for text, _ in cells]
+    assert largest_only == [False, False, True, *[False] * 6]
+
+
 def test_each_method_is_a_named_marker_at_its_error_and_trustworthiness(bench):
     figure = draw_faithfulness(bench)
     (axes,) = figure.axes
@@ -487,9 +519,11 @@ def test_what_has_no_row_of_a_track_has_no_figure_of_it(pages):
     there = {"index", "methods/pca", "methods/none", "datasets/iris", "datasets/glass"}
     for name in (*there, "methods/lfda", "datasets/sonar"):
         text = (pages / f"{name}.html").read_text()
-        assert ("Figure: Error against dimension" in text) == (name in there), name
+        of_one = name.startswith("datasets")
+        label = "Error by number of dimensions" if of_one else "Figure: Error against dimension"
+        assert (label in text) == (name in there), name
     index = (pages / "index.html").read_text()
-    assert '<td class="number">13.75</td>' in index
+    assert ">(13.75)</td>" in index
     assert "better than no reduction: 0 at 1, 1 at 2, 1 at 4 dimensions." in index
 
 

@@ -24,31 +24,31 @@ _LONG_SECONDS = 3600.0
 class Growth:
     """The measurements of a reducer, by `benchmarks/bench_growth.py`.
 
-    `smallest` and `largest` are the measured numbers of samples; `seconds` and `megabytes` are
-    those of the largest; `stopped` is the reason why no larger one was measured.
+    `memory` has the megabytes by number of samples; `seconds` are those of the largest number;
+    `stopped` is the reason why no larger one was measured.
     """
 
-    smallest: int
-    largest: int
+    memory: Mapping[int, float]
     seconds: float
-    megabytes: float
     time_exponent: float
     memory_exponent: float
     stopped: str = ""
 
     def at(self, n: int) -> tuple[float, float]:
         """Return the expected seconds and megabytes of a fit to n samples."""
-        ratio = n / self.largest
+        largest = max(self.memory)
+        ratio = n / largest
         return (
             self.seconds * ratio**self.time_exponent,
-            self.megabytes * ratio**self.memory_exponent,
+            self.memory[largest] * ratio**self.memory_exponent,
         )
 
     def __str__(self) -> str:
+        largest = max(self.memory)
         text = (
             f"time grows as n^{self.time_exponent:.1f}, memory as n^{self.memory_exponent:.1f}, "
-            f"measured from {self.smallest:,} to {self.largest:,} samples; "
-            f"{self.seconds:.2g} s and {self.megabytes:,.0f} MB at {self.largest:,}"
+            f"measured from {min(self.memory):,} to {largest:,} samples; "
+            f"{self.seconds:.2g} s and {self.memory[largest]:,.0f} MB at {largest:,}"
         )
         return text + (f" ({self.stopped})" if self.stopped else "")
 
@@ -69,10 +69,8 @@ def read_growths(path: Path) -> Mapping[str, Growth]:
             rows.setdefault(row["method"], []).append(row)
     return {
         name: Growth(
-            smallest=int(of[0]["n"]),
-            largest=int(of[-1]["n"]),
+            memory={int(row["n"]): float(row["MB"]) for row in of},
             seconds=float(of[-1]["seconds"]),
-            megabytes=float(of[-1]["MB"]),
             time_exponent=float(of[-1]["time exponent"]),
             memory_exponent=float(of[-1]["memory exponent"]),
             stopped=of[-1]["stopped"],
