@@ -78,7 +78,7 @@ def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
 def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> str:
     """Return why an entry does not count in a view; empty if it counts."""
     if entry.same_as:
-        return f"counted once, with {entry.same_as}"
+        return f"counted once, as {entry.same_as}"
     if entry.reading:
         return "another interpretation"
     return "" if entry.is_counted(view) else "calibration"
