@@ -72,7 +72,7 @@ def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
     """Return why ours differs, with the spec that shows it, or that the cause is not known."""
     if entry.reason is None:
         return "not known"
-    return f"{entry.reason.text} (shown by {entry.reason.shown_by})"
+    return f"{entry.reason.text} (see the results of {entry.reason.shown_by})"
 
 
 def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> str:
