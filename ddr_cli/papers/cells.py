@@ -71,7 +71,7 @@ def printed_text(result: NumberResult | MarkResult) -> str:
 def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
     """Return why ours differs, with the spec that shows it, or that the cause is not known."""
     if entry.reason is None:
-        return "not known"
+        return "unknown"
     return f"{entry.reason.text} (see the results of {entry.reason.shown_by})"
 
 

@@ -76,7 +76,7 @@ def test_the_papers_table_has_ours_under_each_number(result):
         ["", "training time relative to NMMP, ours", "", "100 \N{MULTIPLICATION SIGN}", "1"],
         ["", "note", "So it is.", "", ""],
         ["", "note", "LMNN: 1.20 percentage points against a competing method", "", ""],
-        ["", "note", "LMNN, reason: not known", "", ""],
+        ["", "note", "LMNN, reason: unknown", "", ""],
     ]
 
 
