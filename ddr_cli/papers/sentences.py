@@ -61,8 +61,8 @@ def outcome(result: PaperResult) -> list[str]:
     if n:
         sentences.append(
             f"For {n} {'claim' if n == 1 else 'claims'}, the verdict over re-splits differs from "
-            f"the verdict in the paper's setting. {'This claim is' if n == 1 else 'These claims are'} "
-            "marked below."
+            f"the verdict in the paper's setting. "
+            f"{'This claim is' if n == 1 else 'These claims are'} marked below."
         )
     missing = [item.artefact.where for item in result.artefacts if not item.has_results]
     if missing:
