@@ -71,14 +71,14 @@ def printed_text(result: NumberResult | MarkResult) -> str:
 def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
     """Return why ours differs, with the spec that shows it, or that the cause is not known."""
     if entry.reason is None:
-        return "not known"
-    return f"{entry.reason.text} (shown by {entry.reason.shown_by})"
+        return "unknown"
+    return f"{entry.reason.text} (see the results of {entry.reason.shown_by})"
 
 
 def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> str:
     """Return why an entry does not count in a view; empty if it counts."""
     if entry.same_as:
-        return f"counted once, with {entry.same_as}"
+        return f"counted once, as {entry.same_as}"
     if entry.reading:
         return "another interpretation"
     return "" if entry.is_counted(view) else "calibration"

@@ -29,7 +29,8 @@ from ddr_cli.report.table import Table
 def claim_table(result: PaperResult) -> pd.DataFrame:
     """Return the claims of a paper, each followed by its sub-claims, with verdicts and numbers."""
     heads = ["claim", "sub-claim", "where", "text", "interpretation"]
-    heads += ["threshold", "threshold fixed", "interpretation chosen"]
+    when = "before or after the result"
+    heads += ["threshold", f"threshold fixed {when}", f"interpretation chosen {when}"]
     records = []
     for each in result.claims:
         claim = each.entry
@@ -38,7 +39,7 @@ def claim_table(result: PaperResult) -> pd.DataFrame:
         for found in each.parts:
             part = found.entry
             choice = result.paper.artefact(part.artefact).choice
-            settled = choice.when if choice else "nothing left open"
+            settled = choice.when if choice else "the paper leaves no setting open"
             texts = [claim.id, part.id, "", part.what, part.reading or ""]
             texts += [threshold_text(part), fixed_text(found), settled]
             records.append(dict(zip(heads, texts, strict=True)) | _findings(found))
@@ -58,7 +59,7 @@ def _findings(found: ClaimResult | PartResult) -> dict[str, str]:
     }
 
 
-_MAIN = "counted"
+_MAIN = "main interpretation"
 
 
 def reading_table(result: PaperResult) -> pd.DataFrame:
@@ -154,10 +155,10 @@ def glossary_table() -> pd.DataFrame:
     def record(name: str, own: Mapping[str, float], rule: NumberRule | Term) -> dict[str, str]:
         return {
             "word": term_name(name),
-            "means": rule.means,
+            "meaning": rule.means,
             "numbers": ", ".join(f"{key.replace('_', ' ')} {own[key]:g}" for key in own),
-            "fixed": f"{rule.fixed:%Y-%m-%d %H:%M}",
-            "earlier": rule.was or "",
+            "fixed at (UTC)": f"{rule.fixed:%Y-%m-%d %H:%M}",
+            "earlier meaning": rule.was or "",
         }
 
     records = [record(name, term.set, term) for name, term in terms.items()]

@@ -92,7 +92,8 @@ def judge_claims(paper: Paper, summaries: Mapping[str, Summary]) -> tuple[ClaimR
         adjusted = max(adjusted, (len(decided) - rank) * over.p)
         if over.verdict == "holds" and adjusted > _ALPHA:
             words = (
-                f"{over.detail}; holds alone, not with Holm's correction ({len(decided)} claims)"
+                f"{over.detail}; the claim holds without Holm's correction for {len(decided)} "
+                "claims, but not with this correction"
             )
             corrected = replace(over, verdict="undecided", detail=words, alone=True)
             found[found.index(each)] = replace(each, resplits=corrected)
@@ -125,7 +126,7 @@ def _together(parts: Sequence[tuple[str, ClaimFinding]]) -> ClaimFinding:
     others = [f"{what} ({each.verdict})" for what, each in parts if each.verdict != "holds"]
     words = f"{len(findings) - len(others)} of {len(findings)} sub-claims hold"
     if others:
-        words += f", not: {', '.join(others)}"
+        words += f"; these do not: {', '.join(others)}"
     p = max((each.p for each in findings), key=lambda p: np.inf if np.isnan(p) else p)
     return ClaimFinding(verdict, words, p)
 

@@ -13,9 +13,9 @@ from ddr_cli.papers.questions import Near
 from ddr_cli.papers.schema import Kept, load_paper, papers_naming
 
 _KEPT: dict[Kept, str] = {
-    "both": "classes and parts",
-    "separable": "classes alone",
-    "multimodal": "parts alone",
+    "both": "classes and sub-classes",
+    "separable": "only classes",
+    "multimodal": "only sub-classes",
     "neither": "neither",
 }
 _NO_VERDICT = ("not testable", "not run", "not applicable")
@@ -60,4 +60,4 @@ def quoted_numbers(results: Sequence[NumberResult], summary: Summary) -> list[Qu
 def _mark_text(result: MarkResult) -> str:
     printed, own = result.entry.printed, result.own.kept
     words = [f"{_KEPT[kept]} ({who})" for kept, who in ((printed, "paper"), (own, "here")) if kept]
-    return "kept: " + ", ".join(words)
+    return "kept apart: " + ", ".join(words)

@@ -27,9 +27,9 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
     reference = paper.reference
     authors = ", ".join(reference.authors)
     days = days_of(each.run.manifest for item in result.artefacts for each in item.summaries)
-    when = f"Trials of {days}. " if days else ""
+    when = f"Dates of the trials: {days}. " if days else ""
     lines = [
-        f"# {paper.short}: what the paper prints, and what we get",
+        f"# {paper.short}: printed results and our results",
         *_findings(result),
         "## The paper",
         f'{authors}, "{reference.title}", {reference.year}. {paper.asked}',
@@ -37,8 +37,9 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         "runs the trials again. "
         f"[What we did and found](../../docs/papers/{paper.name}.md) · "
         "[How verdicts are decided](../../docs/verdicts.md)",
-        "Differences are ours minus the printed number, in percentage points for rates. After ±: "
-        "two Monte-Carlo errors of our mean. On a single split: its binomial error.",
+        "Our results are means ± standard deviations over n splits. A difference is our number "
+        "minus the printed number (in percentage points for rates) ± two Monte-Carlo errors. For a "
+        "single split, the table shows the binomial error of the split instead.",
     ]
     for item in result.artefacts:
         if item.has_results and not _is_of_readings(item):
@@ -104,7 +105,7 @@ def _artefact(item: ArtefactResult, figures: list[str]) -> Iterator[str]:
             reasons.setdefault(reason_text(each.entry), []).append(what)
     if reasons:
         lines = [f"- {'; '.join(names)}: {reason}" for reason, names in reasons.items()]
-        yield "Why ours differs:\n\n" + "\n".join(lines)
+        yield "Reasons for the differences:\n\n" + "\n".join(lines)
 
 
 def _choices(result: PaperResult) -> Iterator[str]:

@@ -44,21 +44,25 @@ def outcome(result: PaperResult) -> list[str]:
         if judged:
             found = [_counted_verdict(numbers[name], name) for name in JUDGED if numbers[name]]
             noun = _noun(result) if judged != 1 else _noun(result).removesuffix("s")
-            parts.append(f"of {judged} {noun}, {_listed(found)}")
+            parts.append(f"we judge {judged} {noun}: {_listed(found)}")
         if decided:
             counted = [_counted_verdict(claims[name], name) for name in DECIDED if claims[name]]
-            text = f"of {decided} {'claim' if decided == 1 else 'claims'}, {_listed(counted)}"
+            text = f"we judge {decided} {'claim' if decided == 1 else 'claims'}: {_listed(counted)}"
             if claims[ALONE] > claims["holds"]:
-                text += f" ({claims[ALONE]} hold without Holm's correction)"
+                text += f" (without Holm's correction, {claims[ALONE]} hold)"
             parts.append(text)
         if parts:
             parts += _uncounted(numbers["calibration"] + claims["calibration"])
-            sentences.append(f"{_capital(where)}, {'; '.join(parts)}.")
+            first, *rest = parts
+            sentences.append(
+                " ".join(f"{_capital(part)}." for part in (f"{where}, {first}", *rest))
+            )
     n = sum(claim.differs for claim in result.claims)
     if n:
         sentences.append(
-            f"For {n} {'claim' if n == 1 else 'claims'} the verdict over re-splits differs from "
-            f"the one in the paper's setting; {'it is' if n == 1 else 'they are'} marked below."
+            f"For {n} {'claim' if n == 1 else 'claims'}, the verdict over re-splits differs from "
+            f"the verdict in the paper's setting. "
+            f"{'This claim is' if n == 1 else 'These claims are'} marked below."
         )
     missing = [item.artefact.where for item in result.artefacts if not item.has_results]
     if missing:
@@ -67,8 +71,10 @@ def outcome(result: PaperResult) -> list[str]:
 
 
 def _uncounted(used: int) -> list[str]:
-    was, is_ = ("was", "is") if used == 1 else ("were", "are")
-    text = f"{used} more {was} used to choose an interpretation and {is_} not counted"
+    what, them = ("result", "it") if used == 1 else ("results", "them")
+    text = (
+        f"we do not count {used} other {what}, because we used {them} to choose an interpretation"
+    )
     return [text] if used else []
 
 
@@ -104,8 +110,8 @@ def glance(result: PaperResult) -> str:
         found = [f"{near} of {judged} {_noun(result)} are reproduced or close"] if judged else []
         found += [f"{claims['holds']} of {decided} claims hold"] if decided else []
         if found:
-            parts.append(f"{where} {' and '.join(found)}")
-    return f"{_capital('; '.join(parts) or 'there are no verdicts yet')}."
+            parts.append(f"{_capital(where)}, {', and '.join(found)}.")
+    return " ".join(parts) or "There are no verdicts yet."
 
 
 def _noun(result: PaperResult) -> str:
@@ -166,13 +172,11 @@ def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
     if each.entry.same_as or not (split or own in _MISSED or over in _MISSED):
         return ""
     where = "" if one else " in the paper's setting"
-    text = f"Printed: {printed_text(each)}; ours{where}: {our_words(each, 'own')}."
+    text = f"Printed: {printed_text(each)}. Our result{where}: {our_words(each, 'own')}."
     if one or over not in JUDGED:
         return text
-    both = (
-        f"{own} in the paper's setting, {over} over re-splits" if split else f"{own} in both views"
-    )
-    return f"{text} Ours over re-splits: {our_words(each, 'resplits')}. Verdict: {both}."
+    both = f"{own} in the paper's setting, {f'but {over}' if split else 'and also'} over re-splits"
+    return f"{text} Our result over re-splits: {our_words(each, 'resplits')}. Verdict: {both}."
 
 
 def both_verdicts(result: ClaimResult | PartResult) -> str:
@@ -188,12 +192,12 @@ def both_verdicts(result: ClaimResult | PartResult) -> str:
         return f"{first}: {over.detail}."
     if result.same_splits:
         return (
-            f"{first} according to the means over the paper's random splits, {over.verdict} "
-            f"according to their interval: {over.detail}."
+            f"{first} according to the means over the paper's random splits, but {over.verdict} "
+            f"according to the interval over these splits: {over.detail}."
         )
-    both = f"in the paper's own setting, {over.verdict} over re-splits"
+    second = f"but {over.verdict}" if result.differs else "and also"
     return (
-        f"{first} {both if result.differs else 'in both views'}. "
+        f"{first} in the paper's own setting, {second} over re-splits. "
         f"The paper's setting: {own.detail}. Re-splits: {over.detail}."
     )
 

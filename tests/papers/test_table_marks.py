@@ -117,7 +117,7 @@ def test_the_matrix_shows_printed_ours_verdict_and_medians(judged):
         ["", "accuracy kept", "99.00 %"],
         ["", "silhouette", "0.5"],
         ["", "sub-class accuracy", "90.00 %"],
-        ["", "note", "Letter, reason: not known"],
+        ["", "note", "Letter, reason: unknown"],
     ]
     (row,) = mark_data(result.marks).to_dict("records")
     assert (row["own_mark"], row["own_silhouette"], row["own_verdict"]) == ("both", 0.5, "differs")

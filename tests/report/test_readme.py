@@ -73,7 +73,7 @@ def test_the_finding_on_nmmp(readme, verdicts):
     ]
     assert [each["own"] for each in above] == ["holds"] * 6
     clear = sum(each["resplits"] == "holds" for each in above)
-    assert f"On {words[clear]} of them, the 95 % interval of the difference excludes" in readme
+    assert f"On {words[clear]} of these data sets, the 95 % interval of the difference" in readme
     gains = []
     for name in ("iris", "balance", "faces", "objects", "usps", "news"):
         means = _means(f"nmmp_{name}").query("`classifier.ties` == 'smallest_label'")["mean"]
@@ -84,7 +84,7 @@ def test_the_finding_on_nmmp(readme, verdicts):
     counted = [own[each.id] for each in printed if each.is_counted("own")]
     assert f"prints {len(own)} numbers. We used {len(own) - len(counted)} of them" in readme
     reproduced = counted.count("reproduced")
-    assert f"Of the other {len(counted)}, {reproduced} are reproduced." in readme
+    assert f"Of the other {len(counted)} numbers, {reproduced} are reproduced." in readme
 
 
 def test_the_finding_on_ssde(readme):
@@ -100,14 +100,14 @@ def test_the_finding_on_lfda(readme, verdicts):
     assert len(marks) == 4
     found = [verdicts["lfda"]["numbers"][f"marks.{each.id}"]["own"] for each in marks]
     assert found.count("reproduced") == 2
-    assert "Of the other four, two are reproduced." in readme
+    assert "Of the other four ratings, two are reproduced." in readme
 
 
 def test_the_finding_on_discriminative_projections(readme, verdicts):
     table = load_paper("dp").artefact("table1")
     printed = [each for each in table.printed if each.value and not each.reading]
     numbers = verdicts["dp"]["numbers"]
-    assert f"none of its {len(printed)} numbers is reproduced" in readme
+    assert f"none of these {len(printed)} numbers is reproduced" in readme
     assert not [
         each.id for each in printed if "reproduced" in numbers[f"table1.{each.id}"].values()
     ]
@@ -126,8 +126,8 @@ def test_the_finding_of_the_leaderboard(readme):
     # The README takes this sentence as it is.
     sentence = (
         f"of {len(table)} methods and {best['datasets']} data sets, `{best['method']}` ranks "
-        f"first (95 % interval of the rank: {best['rank_low']:g} to {best['rank_high']:g}): "
-        f"tuned, and followed by a 3-NN classifier, it has a mean error of "
+        f"first (95 % interval of the rank: {best['rank_low']:g} to {best['rank_high']:g}). "
+        f"With tuning and a 3-NN classifier, `{best['method']}` has a mean error of "
         f"{_percent(best['mean'])}, compared with {_percent(without)} without reduction."
     )
     assert sentence in readme

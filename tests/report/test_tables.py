@@ -72,11 +72,11 @@ def test_the_papers_table_has_ours_under_each_number(result):
         ["", "ours, random splits, n = 4", "90.00 ± 0.00 %", "95.00 ± 0.00 %", "97.00 ± 0.00 %"],
         ["", "verdict", "not testable", "differs (lower)", "reproduced"],
         ["", "difference, random splits", "", "−1.20 ± 1.00", "+0.50 ± 1.00"],
-        ["", "time / NMMP's, printed", "", "250 \N{MULTIPLICATION SIGN}", "1"],
-        ["", "time / NMMP's, ours", "", "100 \N{MULTIPLICATION SIGN}", "1"],
+        ["", "training time relative to NMMP, printed", "", "250 \N{MULTIPLICATION SIGN}", "1"],
+        ["", "training time relative to NMMP, ours", "", "100 \N{MULTIPLICATION SIGN}", "1"],
         ["", "note", "So it is.", "", ""],
         ["", "note", "LMNN: 1.20 percentage points against a competing method", "", ""],
-        ["", "note", "LMNN, reason: not known", "", ""],
+        ["", "note", "LMNN, reason: unknown", "", ""],
     ]
 
 
