@@ -205,8 +205,8 @@ def page(tables: Path, where: str) -> str:
         known = pd.read_csv(machines)
         known = known[known["table"].isin(LINKED)].groupby("machine")["table"]
         parts += [
-            "This list shows which tables were measured on which machine. A table that appears twice "
-            "has rows from both machines:",
+            "This list shows which tables were measured on which machine. A table that appears "
+            "twice has rows from both machines:",
             "\n".join(f"- {machine}: {', '.join(own)}" for machine, own in known),
         ]
     parts += ["## Goals that are not met or not measured", why_not(tables)]
@@ -227,9 +227,10 @@ def page(tables: Path, where: str) -> str:
         draw_growth(pd.read_csv(tables / "growth.csv"), tables / "growth.svg")
         parts += [
             "## How the cost grows",
-            "`benchmarks/bench_growth.py` measures with which power of n the time and the memory of "
-            "a method grow. `ddr describe METHOD` prints these exponents. `ddr plan` uses them to "
-            "warn of fits that are expected to exceed the time limit or the memory of the machine.",
+            "`benchmarks/bench_growth.py` measures the power of n with which the time and the "
+            "memory of a method grow. `ddr describe METHOD` prints these exponents. `ddr plan` "
+            "warns of fits that are expected to exceed the time limit or the memory of the "
+            "machine.",
             f"![Exponents, seconds and memory by method]({where}/growth.svg)",
         ]
     links = [

@@ -9,7 +9,7 @@ REASONS = {
     "nearest neighbours; the search of `ddr` finds 88 % and takes longer. With a lower search "
     "effort, `ddr` would match the time and the recall of the prototype.",
     "nmmp_faces: share of fits and evaluation": "The share does not include the preprocessing: "
-    "PCA of 10,304 pixels took 20 of 51 s. PCA by an eigendecomposition of the 200 x 200 Gram matrix "
+    "PCA of 10,304 pixels took 20 of 51 s. PCA by the eigenvectors of the 200 x 200 Gram matrix "
     "would take a sixth of this time, but would change the last digits of the results.",
     "lfda_resplits_letter: share of fits and evaluation": "The main process and the worker "
     "process each load the libraries once. Loading takes more than 5 % of the time, but the goal "
@@ -22,12 +22,12 @@ REASONS = {
     "suite page, from scratch": "More than half of the time is spent on drawing a small panel for "
     "each method on each data set. The command also computes 110 leaderboards.",
     "suite status": "Importing libraries takes about a fifth of the time. Making the specs of 46 "
-    "methods on each data set of each track takes nearly a third of the time, and computing the ids "
-    "of 26,624 trials takes 40 %.",
-    "suite status with costs": "The reasons are those of `suite status`. The command also reads the "
-    "times in each trial log.",
-    "suite table": "The reasons are those of `suite status`. The command also collects all rows in one "
-    "table.",
+    "methods on each data set of each track takes nearly a third of the time, and computing the "
+    "ids of 26,624 trials takes 40 %.",
+    "suite status with costs": "The reasons are the same as for `suite status`. The command also "
+    "reads the times in each trial log.",
+    "suite table": "The reasons are the same as for `suite status`. The command also collects "
+    "all rows in one table.",
     "validate, all specs": "Importing the methods takes half of the time.",
 }
 """Works of the methods' table with their size; rows of the others as their tables name them."""
