@@ -130,8 +130,8 @@ def _said(means: pd.DataFrame, bench: Benchmark) -> str:
     if not most:
         return text
     return (
-        f"{text}; {near[most[0]]} methods are within {amount_text(EQUIVALENCE, metric)} of this "
-        f"value at {most[0]} dimensions"
+        f"{text}; {near[most[0]]} of {len(means)} are within {amount_text(EQUIVALENCE, metric)} of "
+        f"this value at {most[0]} dimensions"
     )
 
 

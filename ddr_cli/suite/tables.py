@@ -305,5 +305,5 @@ def progress_line(suite: Suite, parts: Sequence[SuitePart]) -> str:
         f"{suite.name}, version {suite.version}: {total['done']} of {total['planned']} trials of "
         f"{len(parts)} specs are finished"
     )
-    more = {"failed": total["failed"], "stale": total["stale"]}
+    more = {"failed": total["failed"], "stale rows": total["stale"]}
     return ", ".join([text, *(f"{n} {what}" for what, n in more.items() if n)])
