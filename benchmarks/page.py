@@ -25,7 +25,7 @@ from works import WORKS
 PAGE = Path("docs/speed.md")
 
 LINKED = {
-    "methods": "methods and peers at all sizes, with memory and the checks of their answers",
+    "methods": "time, memory and checks of methods and peer libraries, for all sizes",
     "growth": "seconds and memory of each method by number of training samples",
     "engine": "the overhead of a run",
     "commands": "time and memory of the commands",
@@ -227,10 +227,10 @@ def page(tables: Path, where: str) -> str:
         draw_growth(pd.read_csv(tables / "growth.csv"), tables / "growth.svg")
         parts += [
             "## How the cost grows",
-            "`benchmarks/bench_growth.py` measures the power of n with which the time and the "
-            "memory of a method grow. `ddr describe METHOD` prints these exponents. `ddr plan` "
-            "warns of fits that are expected to exceed the time limit or the memory of the "
-            "machine.",
+            "`benchmarks/bench_growth.py` measures how the time and the memory of each method grow "
+            "with the number of samples, and describes the growth by exponents. `ddr describe "
+            "METHOD` prints the exponents of a method. `ddr plan` warns of fits that are expected "
+            "to exceed the time limit or the memory of the machine.",
             f"![Exponents, seconds and memory by method]({where}/growth.svg)",
         ]
     links = [

@@ -197,7 +197,7 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
         True,
         f"The methods from the second to {method_name(last['method'])} at {rank_text(last)} do "
         f"not differ significantly from {best} {test}. Of all {len(others)} other methods, {told} "
-        "differ significantly.",
+        f"differ significantly from {best}.",
     )
 
 
