@@ -10,7 +10,7 @@ REASONS = {
     "effort, `ddr` would match the time and the recall of the prototype.",
     "nmmp_faces: share of fits and evaluation": "The share does not include the preprocessing: "
     "PCA of 10,304 pixels took 20 s of the 51 s of the run. PCA by the eigenvectors of the "
-    "200 x 200 Gram matrix would take a sixth of this time, but would change the last digits of the results.",
+    "200 x 200 Gram matrix would take a sixth of this time, but would change the last digits.",
     "lfda_resplits_letter: share of fits and evaluation": "The main process and the worker "
     "process each load the libraries once. Loading takes more than 5 % of the time, but the goal "
     "leaves only 5 % for all work besides fits and evaluation.",

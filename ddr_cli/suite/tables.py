@@ -121,8 +121,8 @@ def leaderboard_notes(
         f"score: the {metric_name(board.metric)}, scaled and averaged over data sets (0 is the "
         "majority-class baseline, 1 is no error), with a 95 % bootstrap interval over data sets. "
         f"Each data set has {ranged} splits, which are the same for all methods.",
-        "rank: the rank of the method by score, with its 95 % interval over resamples of the data sets."
-        + (" first: the fraction of resamples in which the method ranks first." if wide else ""),
+        "rank: the rank of the method by score, with its 95 % interval over resamples of the data "
+        f"sets.{' first: the fraction of resamples with the method at rank 1.' if wide else ''}",
         f"to the best, to {board.baseline}: the number of data sets on which the method wins/is "
         f"equal/loses, compared with the best method and with the baseline {board.baseline}. Equal "
         f"results differ by at most {EQUIVALENCE:g}.",
@@ -131,9 +131,9 @@ def leaderboard_notes(
     if wide:
         lines[3:3] = [
             f"{ALIKE}: the method cannot be distinguished from the best method, or from the "
-            f"baseline {board.baseline}: Wilcoxon's signed-rank test over data sets gives p ≥ 0.05 after "
-            "Holm's correction. The best method is selected on the same rows, which biases the "
-            "comparisons with this method in its favour."
+            f"baseline {board.baseline}: Wilcoxon's signed-rank test over data sets gives p ≥ 0.05 "
+            "after Holm's correction. The best method is selected on the same rows, which biases "
+            "the comparisons with this method in its favour."
         ]
     if board.left_out:
         lines.append(

@@ -129,7 +129,7 @@ def test_only_splits_that_all_methods_have_count(rows):
     assert board.splits == {"iris": 1, "wine": 2}
     assert board.left_out == ("balance",)
     apart = rows["split"].str.endswith("-0") == (rows["method"] == "pca")
-    with pytest.raises(InputError, match="No split is finished"):
+    with pytest.raises(InputError, match="No split has results of all methods"):
         leaderboard(rows[apart])
 
 
@@ -140,7 +140,7 @@ def test_a_method_that_fails_says_where(rows):
     board = leaderboard(failed)
     text = "\n".join(own_method_lines(board, failed, "fisher"))
     assert "fisher, tuned, knn: rank 3 of 3 (95 % interval 1 to 3) on 3 data sets" in text
-    assert "worse than none on wine (60.00 %" in text
+    assert "worse than none on: wine (60.00 %" in text
     assert "fails on 2 splits of wine: it is singular" in text
     assert board.table.set_index("method").loc["fisher", "failed"] == pytest.approx(1 / 3)
 

@@ -140,7 +140,7 @@ def test_python_has_the_leaderboard_and_a_method_joins(tmp_path):
     assert set(board.table["method"]) == {"none", "lda"}
     joined = ddr_cli.join_suite("mmc", path, out=tmp_path, datasets=["iris"], tuned=False)
     assert set(joined.table["method"]) == {"none", "lda", "mmc"}
-    with pytest.raises(InputError, match=r"^mmc .*the same call"):
+    with pytest.raises(InputError, match=r"^mmc .*Repeat the call"):
         _ = Joined(
             load_suite(path), "mmc", "inductive", [], None, None, pd.DataFrame(), [], [], {}
         ).rows
