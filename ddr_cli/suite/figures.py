@@ -238,9 +238,9 @@ def draw_order(table: pd.DataFrame) -> Figure:
 
 
 def _said(front: pd.DataFrame) -> str:
-    ends = {"Fastest method": front.iloc[0], "highest score": front.iloc[-1]}
+    ends = {"Score of the fastest method": front.iloc[0], "highest score": front.iloc[-1]}
     return "; ".join(
-        f"{words}: {method_name(str(row['method']))} ({row['score']:.3f} in {row['seconds']:.2g} s)"
+        f"{words}: {method_name(row['method'])} ({row['score']:.3f} in {row['seconds']:.2g} s)"
         for words, row in ends.items()
     )
 

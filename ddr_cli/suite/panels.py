@@ -67,7 +67,7 @@ def draw_labels(bench: Benchmark) -> Figure:
         _panels(means, means.notna()),
         bench,
         "labelled training samples per class",
-        f"{metric_name(metric).capitalize()} against labels",
+        f"{metric_name(metric).capitalize()} against number of labels",
         f"{first} labels per class: {ends[0]}; {last} labels per class: {ends[1]} (means over "
         f"{len(means)} methods and {_n_datasets(table)} data sets)",
     )
@@ -152,7 +152,7 @@ def draw_method_dimensions(bench: Benchmark, method: str) -> Figure:
         metric = bench.suite.metrics[0]
         first = (_behind(table.loc[method], metric) == 0).idxmax(axis="columns")
         word = "lowest value" if lower_is_better(metric) else "highest value"
-        finding = f"{word} at {first.min()} to {first.max()} dimensions"
+        finding = f"{word} at {first.min()} to {first.max()} dimensions, by data set"
     return _draw(
         [
             _Panel(name, method, table.xs(name, level="dataset"), whole.loc[(method, name)])

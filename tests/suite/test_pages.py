@@ -407,7 +407,7 @@ def test_a_panel_has_a_method_s_mean_over_the_same_data_sets_at_every_width(benc
     assert finding.endswith("1 of 2 are within 1 percentage point of this value at 1 dimensions")
     of_one = draw_method_dimensions(bench, "fisher")
     assert " ".join(of_one.get_suptitle().split()).endswith("fisher on 3 data sets")
-    assert of_one.artists[0].get_text() == "lowest value at 2 to 4 dimensions"
+    assert of_one.artists[0].get_text() == "lowest value at 2 to 4 dimensions, by data set"
 
 
 def test_a_curve_ends_where_a_method_runs_out_of_time(bench):
