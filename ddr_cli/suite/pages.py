@@ -165,7 +165,7 @@ def markdown_page(bench: Benchmark, board: Leaderboard) -> str:
         f"# {suite.title}",
         f"{heads(board)['said']} This is the leaderboard of the track {caption(board)}.",
         suite.description,
-        f"Suite `{suite.name}`, version {suite.version}, run on {bench.days}. `ddr suite page "
+        f"Suite `{suite.name}`, version {suite.version}; run on {bench.days}. `ddr suite page "
         f"{suite.name}` generates this page from the trial logs; `ddr suite run {suite.name}` runs "
         "the missing trials.",
         f"![Scores with intervals]({PICTURE})",
