@@ -69,7 +69,7 @@ def repository(copy: Path, runs: int, add: Callable[[str, str, Sequence[Measured
     again = range(runs)
     journals = sorted(copy.rglob("trials.csv"))
     reading = [command([sys.executable, "-c", READ, *journals]) for _ in again]
-    add(f"floor: pandas reads {len(journals)} journals", "", reading)
+    add(f"lower bound: pandas reads {len(journals)} journals", "", reading)
     report, out = [*DDR, "report", copy], ("--out", copy)
     add("report, from scratch", "≤ 30 s", [command(report)])
     add("report, nothing new", "≤ 5 s", [command(report) for _ in again])
@@ -113,9 +113,9 @@ def main() -> None:
             starts[0].append(command([*DDR, "run", small, "--quiet", *out]))
             starts[1].append(command([*DDR, "plan", small]))
             starts[2].append(command(PEER))
-        add("floor: import of scikit-learn, pandas and Matplotlib", "", starts[2])
-        add("run of 50 trials that do next to nothing", "≤ 2 imports", starts[0])
-        add("plan of the same", "≤ 1 import", starts[1])
+        add("lower bound: import of scikit-learn, pandas and Matplotlib", "", starts[2])
+        add("run of 50 trials that take almost no time", "≤ 2 imports", starts[0])
+        add("plan of the run of 50 trials", "≤ 1 import", starts[1])
 
         repository(home / "repository", runs, add)
 

@@ -96,7 +96,7 @@ def overhead() -> Row:
         sys.path.remove(place)
     wall, cpu = (1000 * (took[2200][i] - took[200][i]) / 2000 for i in (0, 1))
     return row(
-        "a trial that does nothing",
+        "overhead of a trial",
         f"{cpu:.2f} ms CPU, {wall:.2f} ms wall",
         f"{1000 * took[2200][1] / 2200:.2f} ms CPU with the start of the process",
         "5 ms",
@@ -130,7 +130,7 @@ def jobs() -> Row:
             walls.append(wall())
     one, two = min(took[1]), min(took[2])
     return row(
-        "two processes against one, wall",
+        "two processes compared with one, wall time",
         f"{two:.1f} s",
         f"one: {one:.1f} s, {one / two:.2f} times",
         "1.8 times on an idle machine",

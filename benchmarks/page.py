@@ -25,17 +25,17 @@ from works import WORKS
 PAGE = Path("docs/speed.md")
 
 LINKED = {
-    "methods": "methods and peers at all sizes, with memory and the checks of their answers",
+    "methods": "time, memory and checks of methods and peer libraries, for all sizes",
     "growth": "seconds and memory of each method by number of training samples",
     "engine": "the overhead of a run",
-    "commands": "the commands",
+    "commands": "time and memory of the commands",
     "cluster": "runs on a Dask cluster",
-    "scale": "approximate neighbours and subsampling in CCDR",
+    "scale": "CCDR with approximate neighbours and with subsampling",
     "ccdr_solver": "eigensolvers for the graph of CCDR",
     "tuning": "tuning in a run compared with scikit-learn's `GridSearchCV`",
-    "faults": "faults injected into runs: lost, wrong and duplicated rows",
-    "interval_coverage": "coverage of intervals",
-    "comparison_errors": "how often `ddr compare` reports a difference",
+    "faults": "lost, wrong and duplicated rows after faults injected into runs",
+    "interval_coverage": "how often each interval covers the true value",
+    "comparison_errors": "how often `ddr compare` reports a difference between two methods",
 }
 """The tables by their file."""
 
@@ -134,7 +134,7 @@ def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
         axes.yaxis.set_major_locator(LogLocator(subs=digits))
         axes.yaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
-        axes.set_xlabel("points")
+        axes.set_xlabel("samples")
         axes.set_ylabel(label if place % across == 1 else "")
         axes.legend(fontsize="x-small")
     with rc_context({"svg.hashsalt": "speed"}):  # The same table makes the same figure.
@@ -192,19 +192,21 @@ def page(tables: Path, where: str) -> str:
     machines = tables / MACHINES
     parts = [
         "# Speed and memory, measured",
-        "Each fit runs in a separate process on one thread; fits of `ddr` and of the peer "
-        "alternate. Seconds are CPU seconds, the median of the runs; megabytes are the peak of "
-        "the memory that the fit adds. Seconds depend on the machine; compare the ratios. "
-        f"`benchmarks/checks.py` checks the answers of both. [Figure of the seconds]({where}/"
-        f"seconds.svg), [figure of the memory]({where}/memory.svg).",
+        "Each fit runs in a separate process on one thread. Fits of `ddr` and of the peer library "
+        "alternate. Seconds are the median CPU seconds of the runs. Megabytes are the peak of the "
+        "memory that the fit adds. Seconds depend on the machine, so compare the ratios. "
+        "`benchmarks/checks.py` checks the results of `ddr` and of the peer library. See the "
+        f"[figure of the seconds]({where}/seconds.svg) and the [figure of the memory]({where}/"
+        "memory.svg).",
         "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
-        f"[their tables]({where}).",
+        f"[the tables of the benchmarks]({where}).",
     ]
     if machines.is_file():
         known = pd.read_csv(machines)
         known = known[known["table"].isin(LINKED)].groupby("machine")["table"]
         parts += [
-            "Machines and the tables measured on them; a table with two machines has rows of both:",
+            "This list shows which tables were measured on which machine. A table that appears "
+            "twice has rows from both machines:",
             "\n".join(f"- {machine}: {', '.join(own)}" for machine, own in known),
         ]
     parts += ["## Goals that are not met or not measured", why_not(tables)]
@@ -225,9 +227,10 @@ def page(tables: Path, where: str) -> str:
         draw_growth(pd.read_csv(tables / "growth.csv"), tables / "growth.svg")
         parts += [
             "## How the cost grows",
-            "`ddr describe METHOD` prints the exponents of a method, and `ddr plan` warns of fits "
-            "that are expected to exceed the time limit or the memory of the machine. "
-            "`benchmarks/bench_growth.py` measures them.",
+            "`benchmarks/bench_growth.py` measures how the time and the memory of each method grow "
+            "with the number of samples, and describes the growth by exponents. `ddr describe "
+            "METHOD` prints the exponents of a method. `ddr plan` warns of fits that are expected "
+            "to exceed the time limit or the memory of the machine.",
             f"![Exponents, seconds and memory by method]({where}/growth.svg)",
         ]
     links = [

@@ -185,7 +185,7 @@ def slle_and_map(X: np.ndarray, y: np.ndarray) -> None:
     SupervisedLLE(2, n_neighbors=12).fit(X, y).transform(X[:500])
 
 
-MAPPED = "the same and its first transform"
+MAPPED = "fit and first transform"
 SLLE = {
     "ddr": ours("SupervisedLLE", n_components=2, n_neighbors=12),
     "scikit-learn's LLE": theirs(
@@ -205,7 +205,7 @@ WORKS: dict[str, Work] = {
         (Goal(100_000, "scikit-learn, brute", times=1.0),),
         check="neighbours",
     ),
-    "12 neighbours of 2,000 among n": Work(
+    "12 neighbours of 2,000 samples among n": Work(
         {"ddr": Method(exact_few), "scikit-learn, brute": Method(brute_few)},
         gaussians,
         (10_000, 100_000, 1_000_000),

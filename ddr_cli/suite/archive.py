@@ -43,11 +43,11 @@ def write_archive(
     """
     if stale := sum(part.stale.total() for part in parts):
         raise InputError(
-            f"{stale} rows are stale: 'ddr suite status {suite.name}' "
-            "lists them, 'ddr suite run' makes them again."
+            f"{stale} rows of the suite {suite.name} are stale. 'ddr suite status {suite.name}' "
+            f"counts stale rows; 'ddr suite run {suite.name}' replaces them."
         )
     if not (folder / MANIFEST).is_file():
-        raise InputError(f"There is no {MANIFEST} in {folder}: 'ddr suite run' writes it.")
+        raise InputError(f"There is no {MANIFEST} in {folder}. 'ddr suite run' writes this file.")
     begun = [part.folder for part in parts if part.status]
     kept = [folder / MANIFEST, folder / AUDITS]
     kept += [path / name for path in begun for name in (RUN, *FILE_NAMES)]
@@ -88,8 +88,8 @@ def _citation(suite: Suite, date: str) -> str:
     software = {"type": "software", "title": "ddr", "version": ddr_cli.__version__}
     content = {
         "cff-version": "1.2.0",
-        "message": "If you use these results, please cite them, and the papers of the methods and "
-        "data that you use.",
+        "message": "If you use these results, please cite them, and cite the papers of the methods "
+        "and of the data that you use.",
         "type": "dataset",
         "title": f"{suite.title}: results of version {suite.version}",
         "authors": [{"name": makers}],

@@ -53,7 +53,7 @@ def audit_parts(
                 try:
                     answers = asdict(audit(make_plan(alone), load))
                 except Exception as error:  # the method may be anyone's
-                    told(f"{item.label} is not audited on {part.dataset}: {error}")
+                    told(f"The audit of {item.label} on {part.dataset} failed: {error}")
                     continue
                 known[key] = Audit(**answers | {"method": item.label})
             found.append(known[key])
@@ -75,7 +75,7 @@ def read_audits(folder: Path) -> list[Audit]:
         table[_ANSWERS] = table[_ANSWERS].replace({"": None})
         return _FILE.validate_python(table.to_dict("records"))
     except (KeyError, ValueError) as error:
-        raise InputError(f"{path} is damaged; remove it, and ddr writes it again.") from error
+        raise InputError(f"{path} is damaged; remove it, and ddr writes a new one.") from error
 
 
 def audit_line(audits: Sequence[Audit]) -> str:

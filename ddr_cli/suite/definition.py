@@ -42,42 +42,42 @@ class SuiteData(StrictFrozen):
     """A data set of the suite: its split, and the preprocessing before every method."""
 
     split: Settings
-    """As in a spec, without `repeats` and `seed`; `train` and `test` are the largest set sizes."""
+    """The split, as in a spec, without `repeats` and `seed`; `train` and `test` limit set sizes."""
     options: Settings = Field(default_factory=dict)
-    """Those of the card."""
+    """Options of the data set, as its card defines them."""
     preprocess: list[JsonValue] | None = None
-    """Steps as in a spec; those of the suite, if not given."""
+    """Steps before every method, as in a spec; default: the suite's `preprocess`."""
     n_components: Annotated[int, Ge(1)] | None = None
-    """The default n_components; if not given, max(2, n_classes - 1)."""
+    """The methods' default n_components; without this key, max(2, n_classes - 1)."""
 
 
 class Track(StrictFrozen):
-    """Methods that see the same data; only methods of one track are compared."""
+    """Methods that see the same data; `ddr` compares methods only within a track."""
 
     methods: list[Text] = Field(default_factory=list)
-    """Those of the suite, if not given."""
+    """The labels of the track's methods; default: all methods of the suite."""
     datasets: list[Text] = Field(default_factory=list)
-    """Data sets and groups of them; all, if not given."""
+    """Data sets, or groups of data sets; default: all data sets of the suite."""
     mode: Mode = "out_of_sample"
     """How test samples are embedded."""
     tune: TuneSpec | None = None
-    """Also run each method with settings tuned inside each training set."""
+    """Also run each method with settings that are tuned on each training set."""
     labels: list[Budget] = Field(default_factory=list)
-    """Labelled training samples per class."""
+    """Numbers of labelled training samples per class."""
     dimensions: list[Annotated[int, Ge(1)]] = Field(default_factory=list)
-    """Run each method, untuned, at these n_components, up to its maximum."""
+    """Run each method untuned at these values of n_components, up to the method's maximum."""
     sizes: list[Annotated[int, Ge(1)]] = Field(default_factory=list)
-    """Run each method, untuned, with these numbers of training samples, up to what there is."""
+    """Run each method untuned on training sets of these sizes, if there are enough samples."""
     measures: list[JsonValue] = Field(default_factory=list)
     """Measures of the embedding, as in a spec."""
     timeout: Annotated[float, Gt(0)] | None = None
-    """Seconds that a trial may take; those of the suite, if not given."""
+    """Time limit of a trial in seconds; default: the suite's `timeout`."""
     controls: list[Control] = Field(default_factory=list)
-    """Controls that the methods are compared with."""
+    """Controls to compare the methods with."""
     classifiers: list[JsonValue] | None = None
-    """Those of the suite, if not given."""
+    """Classifiers, as in a spec; default: the suite's `classifiers`."""
     repeats: Annotated[int, Ge(1)] | None = None
-    """Those of the suite, if not given."""
+    """The number of splits of each data set; default: the suite's `repeats`."""
 
     @model_validator(mode="after")
     def _is_tuned_or_untuned(self) -> Self:
@@ -92,20 +92,20 @@ class Erratum(StrictFrozen):
     """An error in published rows."""
 
     date: Text
-    """When it was found, such as 2026-12-01."""
+    """When the error was found, such as 2026-12-01."""
     what: Text
     """The error."""
     rows: Text
-    """Which rows it concerns."""
+    """The rows that have the error."""
     fixed: Text
-    """The version that corrects it, of the suite, a method or a data set: `lite 2`, `lfda 6`."""
+    """The version that corrects the error, such as `lite 2` (a suite) or `lfda 6` (a method)."""
 
 
 class Suite(StrictFrozen):
-    """Data sets, methods, and the protocol under which each method meets each data set.
+    """Data sets, methods, and the protocol under which the methods run on the data sets.
 
-    Rows of different versions are never compared, so `version` is raised if the meaning of rows
-    changes, but not if data sets or methods are added.
+    Rows of different versions are never compared. Raise `version` if the meaning of rows changes,
+    but not if you add data sets or methods.
     """
 
     name: Text
@@ -115,33 +115,33 @@ class Suite(StrictFrozen):
     description: str = ""
     """The question that the suite answers, in a sentence or two."""
     version: Annotated[int, Ge(1)]
-    """Raised if the meaning of rows changes."""
+    """Raise the version if the meaning of rows changes."""
     seed: Annotated[int, Ge(0)] = 0
-    """Seed of the splits; each data set has its own."""
+    """Seed of the splits."""
     repeats: Annotated[int, Ge(1)] = 10
     """The number of splits of each data set."""
     preprocess: list[JsonValue] = Field(default_factory=list)
     """Steps before every method."""
     classifiers: Annotated[list[JsonValue], MinLen(1)]
-    """As in a spec."""
+    """Classifiers, as in a spec."""
     metrics: Annotated[list[Text], MinLen(1)] = Field(default_factory=lambda: ["error"])
-    """As in a spec; the first is the leaderboard's."""
+    """Metrics, as in a spec; the leaderboard uses the first metric."""
     widths: list[Annotated[int, Ge(1)]] = Field(default_factory=lambda: [1, 2, 3, 5, 8, 12, 20])
-    """n_components to tune over, up to each method's maximum."""
+    """Values of n_components for tuning, up to each method's maximum."""
     baseline: Text | None = None
-    """The simplest method, compared with each other one; the first, if not given."""
+    """The simplest method, to compare all others with; default: the first method."""
     timeout: Annotated[float, Gt(0)] | None = None
-    """The most seconds that a trial may take."""
+    """Time limit of a trial in seconds."""
     methods: Annotated[dict[str, Settings | None], MinLen(1)]
-    """By label: parameters and grids as in a spec, with `name` if the label differs from it."""
+    """Parameters and grids of each method, by its label; add `name` if it is not the label."""
     datasets: Annotated[dict[str, SuiteData], MinLen(1)]
-    """By name, or the path of a card."""
+    """The data sets, each by its name or by the path of its card."""
     groups: dict[str, list[Text]] = Field(default_factory=dict)
-    """Names for several data sets."""
+    """Groups of data sets, by name."""
     families: dict[str, list[Text]] = Field(default_factory=dict)
-    """Names for several methods, among which the inner folds choose."""
+    """Families of methods, by name; the inner folds choose one method of each family."""
     tracks: Annotated[dict[str, Track], MinLen(1)]
-    """By name; one of them is inductive."""
+    """Tracks, by name; every suite has the track `inductive`."""
     errata: list[Erratum] = Field(default_factory=list)
     """Errors in published rows."""
 
@@ -189,10 +189,10 @@ class Suite(StrictFrozen):
             problems += _unknown(("tracks", name, "datasets"), track.datasets, known, "data set")
         if self.baseline is not None and self.baseline not in self.methods:
             hint = did_you_mean(self.baseline, self.methods)
-            message = f"the suite has no method '{self.baseline}' as its baseline.{hint}"
+            message = f"the baseline '{self.baseline}' is not a method of the suite.{hint}"
             problems.append(problem_at(("baseline",), message))
         if INDUCTIVE not in self.tracks:
-            problems.append(problem_at(("tracks",), f"there is no track '{INDUCTIVE}'."))
+            problems.append(problem_at(("tracks",), f"the suite needs a track '{INDUCTIVE}'."))
         refuse(problems)
         return self
 
@@ -208,8 +208,8 @@ class Suite(StrictFrozen):
             if track.mode == "transductive" and not track.labels:
                 return name
         raise InputError(
-            f"The suite {self.name} has no track of transductive methods, but this method is "
-            "transductive."
+            f"This method is transductive, but the suite {self.name} has no transductive track. "
+            "Add a track with 'mode: transductive' to the suite."
         )
 
     def datasets_of(self, track: str) -> list[str]:
@@ -242,13 +242,13 @@ class Suite(StrictFrozen):
         """
         label = class_name(name)
         if label in self.methods:
-            raise InputError(f"The suite already has a method '{label}'; rename the class.")
+            raise InputError(f"The suite already has a method '{label}'; rename your class.")
         try:
             complete(load_factory("reducers", name), {})
         except ValidationError as error:
             problems = [text for _, text, _ in field_problems(error, label, ())]
             raise InputError(
-                f"{' '.join(problems)} A joining method needs a default for every parameter."
+                f"{' '.join(problems)} In a suite, your method needs a default for each parameter."
             ) from None
         changes = {"methods": [label], "controls": [], "mode": "out_of_sample"}
         alone = self.tracks[track].model_copy(update=changes)
@@ -267,7 +267,8 @@ class Suite(StrictFrozen):
             problems = getattr(error, "problems", None)
             told = "; ".join(each.message for each in problems) if problems else as_clause(error)
             if self._document is None:
-                raise InputError(f"{self.name}, {dataset}, track {track}: {told}") from None
+                told = f"suite {self.name}, data set {dataset}, track {track}: {told}"
+                raise InputError(told) from None
             problem = self._document.problem(("datasets", dataset), f"track {track}: {told}")
             raise DocumentError([problem], self._document.source) from None
 
@@ -377,7 +378,7 @@ def load_suite(path_or_name: str | Path) -> Suite:
             if is_code(name := _name_of(str(label), given)):
                 require_trust(located(name, path.parent))
         for key in {"name", "path"} & data.keys():
-            message = f"the file determines {key}; remove {key}."
+            message = f"ddr takes {key} from the path of the file; remove {key}."
             document.problems.append(document.problem((key,), message, key=True))
         document.data = {**data, "name": path.stem, "path": path}
     suite = validated(document, Suite, "a suite")
@@ -403,5 +404,5 @@ def _unknown(
 def _check(what: str, names: Sequence[str], known: Collection[str]) -> None:
     for name in names:
         if name not in known:
-            hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
+            hint = did_you_mean(name, known) or f" Choose one of: {', '.join(known)}."
             raise InputError(f"The suite has no {what} '{name}'.{hint}")

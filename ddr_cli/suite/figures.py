@@ -72,14 +72,12 @@ def draw_scores(board: Leaderboard) -> Figure:
         axes.set_xlabel("score: 0 is the majority-class baseline, 1 is no error")
         best = method_name(board.best)
         title = f"{len(table)} methods, {board.how}, on {len(board.means)} data sets"
-        words = f"{int(level.sum()) - 1} cannot be distinguished from {best}, which ranks first"
-        description = (
-            "Mean score over data sets with its interval; ranks with their 95 % intervals."
-        )
+        words = f"{best} ranks first; {int(level.sum()) - 1} do not differ significantly from it"
+        description = "Scores and ranks of the methods, with their 95 % intervals over data sets."
         set_title(figure, title, words, description)
         same = legend_entry(f"cannot be distinguished from {best}", marker="o", color=NEUTRAL)
         other = legend_entry(
-            "distinguished from it", marker="o", color=NEUTRAL, markerfacecolor="white"
+            f"differs from {best}", marker="o", color=NEUTRAL, markerfacecolor="white"
         )
         interval = legend_entry("95 % interval over data sets", color=OTHERS, linestyle="-")
         legend_below(figure, [same, other, interval])
@@ -89,7 +87,7 @@ def draw_scores(board: Leaderboard) -> Figure:
 def draw_time(board: Leaderboard) -> Figure:
     """Draw each method's score against the CPU seconds of a fit.
 
-    A line joins the methods that no other method beats in both.
+    A line connects the methods that no other method beats in both.
     """
     table = board.table.sort_values("seconds")
     front = table[table["score"] >= table["score"].cummax()]
@@ -107,9 +105,9 @@ def draw_time(board: Leaderboard) -> Figure:
         set_title(
             figure,
             f"Score against time: {len(table)} methods, {board.how}, {len(board.means)} data sets",
-            f"No other method is both faster and higher than these: {_said(front)}",
-            "Mean score over data sets against mean CPU seconds of a fit, a marker per method. The "
-            "line connects the methods that no other is both faster and higher than.",
+            _said(front),
+            "Mean score over data sets against mean CPU seconds of a fit, with one marker per "
+            "method. A line connects the methods that no other method beats in score and time.",
         )
         _draw_markers(axes, table["method"], table["seconds"], table["score"])
     return figure
@@ -133,14 +131,14 @@ def draw_faithfulness(bench: Benchmark) -> Figure:
             figure,
             f"{metric_name(metric).capitalize()} against trustworthiness in two dimensions",
             f"Most accurate and most trustworthy: {first}" if first == most else said,
-            "Means over data sets, a marker per method at its defaults.",
+            "Means over data sets, with one marker per method at its defaults.",
         )
         hollow = set(table.index) - bench.users
         legend_below(
             figure,
             [
-                legend_entry("uses the labels", marker="o", color=NEUTRAL),
-                legend_entry("does not", marker="o", color=NEUTRAL, markerfacecolor="white"),
+                legend_entry("supervised", marker="o", color=NEUTRAL),
+                legend_entry("unsupervised", marker="o", color=NEUTRAL, markerfacecolor="white"),
             ],
         )
         _draw_markers(axes, table.index, table["trustworthiness"], errors, hollow=hollow)
@@ -166,13 +164,13 @@ def draw_years(board: Leaderboard, years: Mapping[str, int]) -> Figure:
         axes.axhline(float(board.row(board.baseline)["score"]), **LARGEST)
         axes.set_xlim(_FIRST_YEAR - 3, max(int(year.max()), _FIRST_YEAR) + 6)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel(f"year of publication; methods from before {_FIRST_YEAR} at the left edge")
+        axes.set_xlabel(f"year of publication (left edge: methods from before {_FIRST_YEAR})")
         axes.set_ylabel("score")
         set_title(
             figure,
             f"Score against year: {len(table)} methods, {board.how}, {len(board.means)} data sets",
             f"Spearman's rank correlation of year and score: {rank:.2f}",
-            "Mean score over data sets against the year of the first paper, a marker per method.",
+            "Mean score over data sets against year of publication, with one marker per method.",
         )
         legend_below(figure, [legend_entry(method_name(board.baseline), **LARGEST)])
         shown = year.clip(lower=_FIRST_YEAR - 2)
@@ -231,19 +229,19 @@ def draw_order(table: pd.DataFrame) -> Figure:
         axes.tick_params(length=0)
         set_title(
             figure,
-            "What the order depends on",
-            f"The highest and the lowest rank of a method differ by {spread.median():.0f} at the "
-            "median over methods",
-            "The rank of each method by each criterion; by the mean score unless stated otherwise.",
+            "Ranks by different criteria",
+            f"The highest and the lowest rank of a method differ by {spread.median():.0f} (median "
+            "over methods)",
+            "The rank of each method by each criterion.",
         )
     return figure
 
 
 def _said(front: pd.DataFrame) -> str:
-    ends = (front.iloc[0], front.iloc[-1])
-    return " and ".join(
-        f"{method_name(str(row['method']))} ({row['score']:.3f} in {row['seconds']:.2g} s)"
-        for row in ends
+    ends = {"Score of the fastest method": front.iloc[0], "highest score": front.iloc[-1]}
+    return "; ".join(
+        f"{words}: {method_name(row['method'])} ({row['score']:.3f} in {row['seconds']:.2g} s)"
+        for words, row in ends.items()
     )
 
 
@@ -292,8 +290,8 @@ def draw_tuning(tuned: Leaderboard, default: Leaderboard) -> Figure:
             figure,
             "Score of tuned and default settings",
             f"{gained} of {len(names)} methods score higher when tuned",
-            "Mean score over data sets by method, at its default settings and with settings chosen "
-            "inside each training set.",
+            "Mean score of each method over data sets, at its default settings and with settings "
+            "that are tuned on each training set.",
         )
         legend_below(figure, _looks("at the defaults", "tuned"))
     return figure
@@ -302,7 +300,7 @@ def draw_tuning(tuned: Leaderboard, default: Leaderboard) -> Figure:
 def draw_permuted(table: pd.DataFrame) -> Figure:
     """Draw a line per method from its accuracy on test samples to that on training samples."""
     means = table.groupby("method", sort=False).mean().sort_values("seen", ascending=False)
-    words = ("on test samples", "on its training samples")
+    words = ("test samples", "training samples")
     ends = (100 * means["held_out"].to_numpy(), 100 * means["seen"].to_numpy())
     names = [method_name(str(name)) for name in means.index]
     with house_style():
@@ -313,8 +311,8 @@ def draw_permuted(table: pd.DataFrame) -> Figure:
         set_title(
             figure,
             "Accuracy on permuted labels",
-            description="Accuracy by method, on the samples that it was fitted to with permuted "
-            "labels and on test samples; dotted: the majority class. Means over data sets.",
+            description="Mean accuracy of each method over data sets, on training and on test "
+            "samples. The dotted line is the accuracy of the majority class.",
         )
         largest = legend_entry("majority class", **LARGEST)
         legend_below(figure, [*_looks(*words), largest])

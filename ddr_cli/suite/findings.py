@@ -30,8 +30,8 @@ from ddr_cli.suite.choices import ALL_METHODS
 from ddr_cli.suite.leaderboard import ALPHA, Leaderboard, rank_text
 
 CHOSEN = (
-    "We chose the sentences and their tests on 2026-11-24, before version 2 of the suite lite had "
-    "rows; the rows of version 1 were known."
+    "We chose the findings and their tests on 2026-11-24. At that time, version 2 of the suite "
+    "lite had no rows, but we knew the rows of version 1."
 )
 
 LARGE = 3000
@@ -82,7 +82,7 @@ def _compared(board: Leaderboard, of: Any, over: Any) -> tuple[str, float, float
     size = amount_text(round(abs(median), 4), board.metric)
     text = (
         f"better on {found['wins']} and worse on {found['losses']} of {len(both)} data sets; "
-        f"{size} {'better' if median >= 0 else 'worse'} at the median (Wilcoxon's p "
+        f"{size} {'better' if median >= 0 else 'worse'} by the median difference (Wilcoxon's p "
         f"{p_text(p) or 'not defined'})"
     )
     return text, p, median
@@ -139,8 +139,8 @@ def _tuning_pays(bench: Benchmark, board: Leaderboard) -> Told:
     holds = _sign(p, median)
     return Told(
         None if holds and 2 * more <= len(names) else holds,
-        f"{more} of {len(names)} methods score higher when tuned. Their mean, tuned against "
-        f"default: {text}.",
+        f"{more} of {len(names)} methods score higher when tuned. Mean of all {len(names)} methods "
+        f"when tuned, compared with the mean at the defaults: {text}.",
     )
 
 
@@ -151,7 +151,7 @@ def _ceiling(bench: Benchmark, board: Leaderboard) -> Told:
     text, p, median = _compared(board, bench.ceiling, best)
     return Told(
         _sign(p, median),
-        "A strong classifier on all features, with the same preprocessing, against "
+        "A strong classifier on all features, with the same preprocessing, compared with "
         f"{method_name(board.best)}, which ranks first on the same rows: {text}.",
     )
 
@@ -164,10 +164,11 @@ def _permuted(bench: Benchmark, _: Leaderboard) -> Told:
     name = str(over.idxmax())
     return Told(
         bool(over.max() <= CHANCE),
-        f"Highest accuracy: {method_name(name)}, {100 * over.max():+.1f} percentage points "
-        "relative to the majority-class baseline on held-out samples; its training accuracy is "
-        f"{100 * means.at[name, 'seen']:.0f} %. Mean over the {len(means)} methods that use "
-        f"labels: {100 * over.mean():+.1f} percentage points.",
+        f"{method_name(name)} has the highest accuracy on held-out samples: "
+        f"{100 * over.max():+.1f} percentage points relative to the majority-class baseline. The "
+        f"training accuracy of {method_name(name)} is {100 * means.at[name, 'seen']:.0f} %. Mean "
+        f"of the {len(means)} methods that use labels, on held-out samples: "
+        f"{100 * over.mean():+.1f} percentage points relative to the baseline.",
     )
 
 
@@ -190,13 +191,13 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
     test = f"by Wilcoxon's test over {len(board.means)} data sets with Holm's correction"
     best = method_name(board.best)
     if not first:
-        return Told(False, f"{told} of {len(others)} methods differ from {best} {test}.")
+        return Told(False, f"{told} of the other {len(others)} methods differ from {best} {test}.")
     last = board.row(str(others["method"].iloc[first - 1]))
     return Told(
         True,
         f"The methods from the second to {method_name(last['method'])} at {rank_text(last)} do "
-        f"not differ significantly from {best} {test}. Of the {len(others)} methods, {told} differ "
-        "significantly.",
+        f"not differ significantly from {best} {test}. Of all {len(others)} other methods, {told} "
+        f"differ significantly from {best}.",
     )
 
 
@@ -239,8 +240,8 @@ def _choosing(bench: Benchmark, board: Leaderboard) -> Told:
     gain = row["best_difference"] * (-1 if lower_is_better(board.metric) else 1)
     return Told(
         _sign(row["best_p"], gain),
-        f"The best of {row['methods']:g} methods by inner score against {method_name(board.best)}: "
-        f"score {row['score']:.3f} against {float(board.row(board.best)['score']):.3f}, "
+        f"The best of {row['methods']:g} methods by inner score has the score {row['score']:.3f}; "
+        f"{method_name(board.best)} has the score {float(board.row(board.best)['score']):.3f}; "
         f"{_paired(row, 'best', float(row['best_p']), board.metric)}).",
     )
 
@@ -262,7 +263,7 @@ def _whitening(_: Benchmark, board: Leaderboard) -> Told:
     if not {"pca", "whitened_pca"} <= set(board.means):
         return _NO_ROWS
     text, p, median = _compared(board, board.means["whitened_pca"], board.means["pca"])
-    return Told(_sign(p, median), f"Whitened PCA against PCA: {text}.")
+    return Told(_sign(p, median), f"Whitened PCA, compared with PCA: {text}.")
 
 
 def _transductive(bench: Benchmark, board: Leaderboard) -> Told:
@@ -277,9 +278,7 @@ def _transductive(bench: Benchmark, board: Leaderboard) -> Told:
     names = [name for name in seeing[0].means if name in board.means]
     means = (each.means[names].mean(axis=1) for each in (seeing[0], board))
     text, p, median = _compared(board, *means)
-    words = (
-        f"Mean of {len(names)} methods with the test samples, compared with the mean without them: "
-    )
+    words = f"Mean of {len(names)} methods with the test samples, compared with the mean without: "
     return Told(_sign(p, median), words + text + ".")
 
 
@@ -300,10 +299,10 @@ def _no_gain_on_many(bench: Benchmark, board: Leaderboard) -> Told:
     return Told(
         bool((ahead[ahead.index >= LARGE] == 0).all()),
         f"Number of methods (of {gain.shape[1]}) with a lower error than "
-        f"{method_name(board.baseline)}: {counts}. With {largest:,} samples, "
-        f"{method_name(first)} has the lowest error: "
+        f"{method_name(board.baseline)}, by more than {amount_text(EQUIVALENCE, board.metric)}: "
+        f"{counts}. With {largest:,} samples, {method_name(first)} has the lowest error: "
         f"{amount_text(round(abs(float(gain.at[largest, first])), 4), board.metric)} "
-        f"{'lower' if gain.at[largest, first] > 0 else 'higher'}.",
+        f"{'lower' if gain.at[largest, first] > 0 else 'higher'} than without reduction.",
     )
 
 

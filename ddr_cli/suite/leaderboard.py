@@ -22,7 +22,7 @@ ALPHA = 0.05
 
 _SEVERAL = (
     "The track '{}' runs each method at several numbers of {}, so the track has no leaderboard; "
-    "'ddr suite page' draws its results, and 'ddr suite export' writes its rows."
+    "'ddr suite page' draws the results, and 'ddr suite export' writes the rows."
 )
 
 
@@ -120,7 +120,7 @@ def leaderboard(
     there = set(kept["dataset"].unique())
     counted = [name for name in known if name in there]
     if not counted:
-        raise InputError("No split is finished by all methods of the suite yet.")
+        raise InputError("No split has results of all methods yet; use 'ddr suite run'.")
     kept = kept.assign(seconds=seconds_of(kept), failed=(kept["status"] != OK).astype(float))
     measured = kept[["dataset", "method", metric, "seconds", "failed"]]
     cells: Any = measured.groupby(["dataset", "method"]).mean().unstack()
@@ -183,11 +183,11 @@ def ranks_text(row: Mapping[Any, Any]) -> str:
 
 
 def rank_text(row: Mapping[Any, Any], of: int | None = None) -> str:
-    """Return a row's rank with its interval, such as ``rank 2 of 43 (95 % 1 to 11)``."""
+    """Return a row's rank with its interval, such as ``rank 2 of 43 (95 % interval 1 to 11)``."""
     interval = ranks_text(row)
     return (
         f"rank {int(row['place'])}{f' of {of}' if of else ''}"
-        f"{f' (95 % {interval})' if interval else ''}"
+        f"{f' (95 % interval {interval})' if interval else ''}"
     )
 
 
@@ -226,10 +226,10 @@ def _shared(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
 
 def _known(what: str, requested: str | None, names: Sequence[str]) -> str:
     if not names:
-        raise InputError("The suite has no rows of this kind yet; 'ddr suite run' makes them.")
+        raise InputError("The suite has no rows for these options yet; use 'ddr suite run'.")
     if requested is None:
         return names[0]
     if requested not in names:
-        hint = did_you_mean(requested, names) or f" There are {', '.join(names)}."
-        raise InputError(f"The suite's rows have no {what} '{requested}'.{hint}")
+        hint = did_you_mean(requested, names) or f" Choose one of: {', '.join(names)}."
+        raise InputError(f"The rows of the suite have no {what} '{requested}'.{hint}")
     return requested

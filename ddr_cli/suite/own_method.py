@@ -44,7 +44,7 @@ class Joined:
         """The rows of the suite's methods and of your own, as returned by `suite_rows`."""
         if not self.ours:
             refused = (each for each in self.endings.values() if isinstance(each, DdrError))
-            said = f"{self.label} has not finished any split yet; the same call resumes."
+            said = f"{self.label} has not finished any split yet. Repeat the call to resume."
             raise next(refused, InputError(said))
         return pd.concat([self.theirs, suite_rows(self.ours)], ignore_index=True)
 
@@ -93,9 +93,9 @@ def join(
         there = [part for part in theirs if part.ended]
         if not there:
             raise InputError(
-                f"{folder} has no split of the track {track} that all methods finished: run the "
-                "suite first, download its rows by 'ddr suite fetch', or name the folder that "
-                "holds them by --out."
+                f"In {folder}, the track {track} has no split that all methods finished. Run the "
+                "suite first, download its rows with 'ddr suite fetch', or name the results folder "
+                "that has these rows with --out."
             )
         name, rows = class_name(method), suite_rows(there)
         names = [part.spec.dataset.name for part in there]
@@ -111,8 +111,8 @@ def join(
         track = suite.transductive_track
         told(
             f"{joined.label} is transductive: its embedding of a test sample depends on the other "
-            f"test samples ({', '.join(each.dataset for each in audits if each.alone is False)}). "
-            f"It is ranked in the track {track}."
+            f"test samples (on {', '.join(each.dataset for each in audits if each.alone is False)}"
+            f"). Therefore, ddr ranks {joined.label} in the track {track}."
         )
         joined, own, mine = placed(track)
     endings = run_suite(

@@ -114,16 +114,16 @@ def heads(board: Leaderboard) -> dict[str, str]:
     best = method_name(board.best)
     others = board.table[board.level()]["method"]
     level = [method_name(name) for name in others if name != board.best]
-    told = f"cannot be distinguished from it: {', '.join(level)}" if level else "differ from it"
-    count = f"{len(level)}" if level else "all"
+    told = f"{len(level)} cannot be distinguished from {best}: {', '.join(level)}"
+    told = told if level else f"all differ from {best}"
     own = board.row(board.best)
     ranks = (
-        f" (95 % {ranks_text(own)}; in {100 * own['first']:.0f} % of resamples)"
+        f" (95 % interval {ranks_text(own)}; first in {100 * own['first']:.0f} % of resamples)"
         if ranks_text(own)
         else ""
     )
     return {
-        "said": f"{best} ranks first{ranks}. Of the {len(board.table) - 1} others, {count} {told}.",
+        "said": f"{best} ranks first{ranks}. Of the other {len(board.table) - 1} methods, {told}.",
         "metric": metric_axis(board.metric),
         "best": best,
         "baseline": method_name(board.baseline),
@@ -165,7 +165,7 @@ def drawn_rows(board: Leaderboard) -> list[tuple[str, str]]:
 def caption(board: Leaderboard) -> str:
     """Return a leaderboard's caption."""
     n = len(board.means)
-    return f"{board.track}, {method_name(board.classifier)}, {board.how}: {n} data sets"
+    return f"{board.track}: {method_name(board.classifier)}, {board.how}, {n} data sets"
 
 
 # -- one method, one data set --------------------------------------------------------------------

@@ -84,7 +84,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
     """Return the files of a suite's folder by name."""
     suite, board = bench.suite, bench.board()
     if board is None:
-        raise InputError("No split is finished by all methods of the suite yet.")
+        raise InputError("No split has results of all methods yet; use 'ddr suite run'.")
     charts = _charts(bench)
     shared = {
         "bench": bench,
@@ -169,9 +169,9 @@ def markdown_page(bench: Benchmark, board: Leaderboard) -> str:
     notes = leaderboard_notes(board, suite.methods_of(board.track), wide=True)
     lines = [
         f"# {suite.title}",
-        f"{heads(board)['said']} This is the leaderboard of {caption(board)}.",
+        f"{heads(board)['said']} This is the leaderboard of the track {caption(board)}.",
         suite.description,
-        f"Suite `{suite.name}`, version {suite.version}; trials of {bench.days}. `ddr suite page "
+        f"Suite `{suite.name}`, version {suite.version}; run on {bench.days}. `ddr suite page "
         f"{suite.name}` generates this page from the trial logs; `ddr suite run {suite.name}` runs "
         "the missing trials.",
         f"![Scores with intervals]({PICTURE})",
@@ -203,7 +203,7 @@ def _sizes_table(bench: Benchmark) -> Table:
             if own and name not in bench.suite.tracks
         ]
     )
-    return Table(frame, "Training samples of the data sets")
+    return Table(frame, "Sizes of the training sets")
 
 
 def _with_origin(suite: Suite, board: Leaderboard) -> pd.DataFrame:

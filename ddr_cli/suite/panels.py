@@ -67,9 +67,9 @@ def draw_labels(bench: Benchmark) -> Figure:
         _panels(means, means.notna()),
         bench,
         "labelled training samples per class",
-        f"{metric_name(metric).capitalize()} against labels",
-        f"from {first} to {last} per class the mean over {len(means)} methods and "
-        f"{_n_datasets(table)} data sets goes from {' to '.join(ends)}",
+        f"{metric_name(metric).capitalize()} against number of labels",
+        f"{first} labels per class: {ends[0]}; {last} labels per class: {ends[1]} (means over "
+        f"{len(means)} methods and {_n_datasets(table)} data sets)",
     )
 
 
@@ -93,7 +93,7 @@ def draw_sizes(bench: Benchmark, column: str = "") -> Figure:
         "training samples",
         f"{column.capitalize() or metric_name(bench.suite.metrics[0]).capitalize()} against "
         f"training samples, mean over {_n_datasets(table)} data sets",
-        f"A cross: with more samples the method runs out of time or memory ({which})"
+        f"A cross: the method exceeds the time or memory limit with more samples ({which})"
         if short
         else "",
         axis="CPU seconds of a fit" if column == "seconds" else "",
@@ -138,12 +138,13 @@ def _said(means: pd.DataFrame, bench: Benchmark) -> str:
     behind = _behind(means, metric)
     near = (behind <= EQUIVALENCE).sum()
     text = f"{int((behind[last] == 0).sum())} of {len(means)} methods have their "
-    text += f"{'least' if lower_is_better(metric) else 'most'} at {last}"
+    text += f"{'lowest' if lower_is_better(metric) else 'highest'} value at {last} dimensions"
     most = [n for n in means.columns[:-1] if 2 * near[n] >= len(means)]
     if not most:
         return text
     return (
-        f"{text}, {near[most[0]]} are within {amount_text(EQUIVALENCE, metric)} of it at {most[0]}"
+        f"{text}; {near[most[0]]} of {len(means)} are within {amount_text(EQUIVALENCE, metric)} of "
+        f"this value at {most[0]} dimensions"
     )
 
 
@@ -163,8 +164,8 @@ def draw_method_dimensions(bench: Benchmark, method: str) -> Figure:
     if whole.loc[method].any(axis=None):
         metric = bench.suite.metrics[0]
         first = (_behind(table.loc[method], metric) == 0).idxmax(axis="columns")
-        word = "least" if lower_is_better(metric) else "most"
-        finding = f"{word} at {first.min()} to {first.max()} dimensions"
+        word = "lowest value" if lower_is_better(metric) else "highest value"
+        finding = f"{word} at {first.min()} to {first.max()} dimensions, by data set"
     return _draw(
         [
             _Panel(name, method, table.xs(name, level="dataset"), whole.loc[(method, name)])
@@ -242,7 +243,7 @@ def _draw(
         figure.supylabel(
             (axis or metric_axis(metric)) + logarithmic, fontsize=9, x=0.06 / width, y=middle
         )
-        set_title(figure, title, finding, "A panel for each curve, over all others in grey.")
+        set_title(figure, title, finding, "One panel per curve, with all other curves in grey.")
         figure.legend(handles=_legend(panels, baseline), loc="lower center", ncols=4)
     return figure
 
@@ -270,14 +271,14 @@ def _draw_grids_alone(panels: Sequence[Axes], columns: int) -> None:
 
 def _legend(panels: Sequence[_Panel], baseline: str) -> list[Any]:
     own: dict[str, Any] = {"marker": "o", "color": "black"}
-    handles = [legend_entry("as named", linestyle="-", **own)]
+    handles = [legend_entry("method of the panel", linestyle="-", **own)]
     if any(_end(panel.curves.loc[panel.method]) is not None for panel in panels):
-        handles.append(legend_entry("the method fails with more", marker="x", color="black"))
+        handles.append(legend_entry("the method fails at larger values", marker="x", color="black"))
     elif any(panel.whole.any() and not panel.whole.all() for panel in panels):
         handles.append(
             legend_entry("largest available n_components", markerfacecolor="white", **own)
         )
-    handles.append(legend_entry("the others", color=OTHERS, linestyle="-"))
+    handles.append(legend_entry("other methods", color=OTHERS, linestyle="-"))
     if any(baseline in panel.curves.index for panel in panels):
         handles.append(legend_entry(method_name(baseline), **_BASELINE))
     return handles

@@ -20,8 +20,8 @@ from ddr_cli.suite.names import CARD, FOLDER, MANIFEST
 
 SUMS = "SHA256SUMS"
 NO_ROWS = (
-    "The suite has no rows yet: 'ddr suite fetch' downloads those of a shipped suite, and 'ddr "
-    "suite run' makes them."
+    "The suite has no rows yet. 'ddr suite fetch' downloads the rows of a shipped suite; 'ddr "
+    "suite run' computes rows."
 )
 
 
@@ -53,7 +53,7 @@ def address_of(name: str, version: int) -> str:
     urls = (found.metadata.get_all("Project-URL") or []) if found else []
     home = next((url.partition(", ")[2] for url in urls if url.startswith("Repository, ")), None)
     if home is None:
-        raise InputError("This copy of ddr does not state where its releases are; use --from.")
+        raise InputError("This copy of ddr has no release address; use --from FILE_OR_URL.")
     return f"{home}/releases/download/v{__version__}/{archive_name(name, version)}.zip"
 
 
@@ -90,12 +90,12 @@ def _downloaded(url: str, folder: Path, sources: Sources) -> Path:
     path = folder / "archive.zip"
     try:
         if sources.offline:
-            raise DownloadFailedError(f"{url}: downloads are off (DDR_OFFLINE)")
+            raise DownloadFailedError(f"{url}: DDR_OFFLINE switches off downloads")
         download(CardFile(path=path.name, urls=(Url(url=url),)), path, sources)
     except DownloadFailedError as error:
         raise InputError(
-            f"{error}. Repeat the command with a connection, or name the archive by --from "
-            "FILE_OR_URL."
+            f"{error}. Repeat the command with an internet connection, or name a copy of the "
+            "archive with --from FILE_OR_URL."
         ) from None
     return path
 
@@ -105,11 +105,9 @@ def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
     from ddr_cli.data.files import read_members
 
     if not archive.is_file():
-        raise InputError(f"There is no archive {archive}.")
+        raise InputError(f"The archive {archive} does not exist.")
     if not is_zipfile(archive):
-        raise InputError(
-            f"{archive.name} is not a valid archive, or is cut short. Get the archive again."
-        )
+        raise InputError(f"{archive.name} is not a complete zip archive. Get the archive again.")
     files = {inner.partition("/")[2]: content for inner, content in read_members(archive)}
     sums = dict(line.split("  ")[::-1] for line in files.pop(SUMS, b"").decode().splitlines())
     wrong = [
@@ -119,13 +117,13 @@ def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
     ]
     record = f"{FOLDER}{name}/{MANIFEST}"
     if wrong or not sums:
-        what = f"{wrong[0]} does not match its checksum" if wrong else "it has no checksums"
-        raise InputError(f"{archive.name} is damaged, or no archive of rows: {what}. Get it again.")
+        what = f"{wrong[0]} does not match its checksum" if wrong else "there are no checksums"
+        raise InputError(f"{archive.name} is damaged: {what}. Get the archive again.")
     found = json.loads(files[record])["suite"]["version"] if record in files else None
     if found != version:
-        has = f"has no rows of the suite {name}" if found is None else f"is of its version {found}"
+        has = f"has no rows of the suite {name}" if found is None else f"has version {found}"
         raise InputError(
-            f"{archive.name} {has}; this ddr has version {version} of the suite {name}: use the "
-            "archive of that version, or the ddr that the archive belongs to."
+            f"{archive.name} {has}, but this ddr needs version {version} of the suite {name}. Use "
+            f"the archive of version {version}, or the version of ddr that made this archive."
         )
     return files

@@ -58,17 +58,17 @@ class Confirmed(StrictFrozen):
 
 
 class SubmissionCard(StrictFrozen):
-    """Who made a submitted method, and what it is."""
+    """The card of a submitted method: what it is, and who made it."""
 
     method: Annotated[Text, AfterValidator(shown)]
-    """Such as ./mine.py:MyMethod, a file next to the card, or package.module:Class."""
+    """The method: ./mine.py:MyMethod, from a file next to the card, or package.module:Class."""
     requires: list[Text] = Field(default_factory=list)
-    """The distributions that it needs, such as scikit-kda==0.1."""
+    """The packages that the method needs, such as scikit-kda==0.1."""
     suite: Text
     version: Annotated[int, Ge(1)]
     track: Text
     kind: Literal["method", "ensemble"] = "method"
-    """An ensemble chooses among methods or combines several, and is ranked separately."""
+    """An ensemble chooses among methods or combines methods; ensembles are ranked separately."""
     authors: Text
     paper: Text
     year: Annotated[int, Ge(1900)]
@@ -92,7 +92,7 @@ class Submission:
     def read(cls, folder: Path) -> Submission:
         """Return the submission in a folder; a DocumentError has all problems of its card."""
         if not (folder / CARD).is_file():
-            raise InputError(f"There is no {CARD} in {folder}; 'ddr suite submit' writes it.")
+            raise InputError(f"There is no {CARD} in {folder}; use 'ddr suite submit' first.")
         document = read_document(folder / CARD)
         return cls(folder, validated(document, SubmissionCard, "a card of a submission"))
 
@@ -130,7 +130,7 @@ class Submission:
                 f"{found['datasets']} data sets, with equal values"
             )
         by = self.card.confirmed
-        confirmed = f"confirmed by its authors ({by.name}, {by.date})" if by else "not confirmed"
+        confirmed = f"confirmed by an author ({by.name}, {by.date})" if by else "not confirmed"
         return f"{self.card.label} ({self.card.authors}, {self.card.year}): {told}; {confirmed}"
 
     def rows(self, theirs: pd.DataFrame, track: str) -> pd.DataFrame:
@@ -192,8 +192,8 @@ def card_of(method: str, folder: Path, suite: str, file: Path | None) -> Submiss
         document.data = dict(_known(located(method, Path()))) | stated | own
         if absent := [name for name in _STATED if not document.data.get(name)]:
             raise InputError(
-                f"The card of {class_name(method)} needs {', '.join(absent)}: write a line such as "
-                f"'{absent[0]}: ...' for each into a YAML file, and name the file by --card FILE."
+                f"The card of {class_name(method)} lacks {', '.join(absent)}. Write each key into "
+                f"a YAML file, such as '{absent[0]}: ...', and name the file with --card FILE."
             )
     return validated(document, SubmissionCard, "a card of a submission")
 
@@ -206,7 +206,7 @@ def write_submission(joined: Joined, method: str, folder: Path, card: Submission
     ended = {part.dataset: part.ended for part in joined.ours}
     if left := [each.dataset for each in joined.there if ended.get(each.dataset, 0) < each.ended]:
         raise InputError(
-            f"{joined.label} has splits left on {', '.join(left)}; the same command resumes."
+            f"{joined.label} has unfinished splits on {', '.join(left)}. Repeat the command."
         )
     card = card.model_copy(update={"version": joined.suite.version, "track": joined.track})
     place = Path(method.rpartition(":")[0])
@@ -262,9 +262,8 @@ def verify(
     card, folder = submission.card, submission.folder
     if card.version != suite.version or card.track not in suite.tracks:
         raise InputError(
-            f"{folder} was made for version {card.version} of the suite {suite.name} and its "
-            f"track {card.track}, but the suite now has version {suite.version}: submit the "
-            "method again."
+            f"{folder} was made for the track {card.track} of version {card.version} of the suite "
+            f"{suite.name}, but the suite now has version {suite.version}. Submit the method again."
         )
     own = suite.with_method(located(card.method, folder), card.track)
     parts = parts_of(own, folder)
@@ -272,8 +271,8 @@ def verify(
     if lost := stale or [p.dataset for p in parts if all(map(p.to_do, p.plan.fits))]:
         what = "no split has all rows"
         if stale:
-            what = "rows are of another version of the method's file or package, the data or ddr"
-        return Rerun([f"{what}: on {', '.join(lost)}"])
+            what = "the method's code, the data or ddr has changed since the rows were computed"
+        return Rerun([f"{what} (on {', '.join(lost)})"])
     with TemporaryDirectory() as place:
         fresh = [_drawn(part, splits, Path(place)) for part in parts]
         settings = replace(settings, out=Path(place))
@@ -313,12 +312,12 @@ def _audited(
     before = {(each.dataset, each.test_labels, each.alone) for each in submitted}
     for each in audits:
         if (each.dataset, each.test_labels, each.alone) not in before:
-            yield f"{each.dataset}: the audit gives another answer than {AUDITS}"
+            yield f"{each.dataset}: the result of the audit differs from {AUDITS}"
     if any(each.test_labels is False for each in audits):
         yield "the method uses test labels"
     mode = suite.tracks[submission.card.track].mode
     if any(each.alone is False for each in audits) and mode != "transductive":
-        yield f"the method is transductive, and the track {submission.card.track} is not"
+        yield f"the method is transductive, but the track {submission.card.track} is not"
 
 
 def _drawn(part: SuitePart, splits: int, place: Path) -> SuitePart:
@@ -358,7 +357,7 @@ def _other_versions(folder: Path) -> Iterator[str]:
     theirs = {"Python": environment.python, **environment.versions}
     for name, version in {"Python": ours.python, **ours.versions}.items():
         if theirs.get(name) != version:
-            yield f"{name} {theirs.get(name)} made the rows, and {name} {version} the rerun"
+            yield f"the submitted rows used {name} {theirs.get(name)}; the rerun used {version}"
     kernels = [sorted(map(str, each.blas)) for each in (environment, ours)]
     if kernels[0] != kernels[1]:
-        yield "the rows were made with another BLAS, or for another processor"
+        yield "the submitted rows used another BLAS library or another processor"

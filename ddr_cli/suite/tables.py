@@ -68,7 +68,7 @@ def choices_table(choices: pd.DataFrame, board: Leaderboard) -> Table:
         for row in choices.to_dict("records")
     ]
     frame = _headed(pd.DataFrame(records), board).rename(columns={"method": "choice"})
-    return Table(frame, "What a user could do instead", narrow=True)
+    return Table(frame, "Alternatives to one fixed method", narrow=True)
 
 
 def _headed(frame: pd.DataFrame, board: Leaderboard) -> pd.DataFrame:
@@ -118,27 +118,29 @@ def leaderboard_notes(
     splits = sorted(set(board.splits.values()))
     ranged = f"{splits[0]}" if len(splits) == 1 else f"{splits[0]} to {splits[-1]}"
     lines = [
-        f"score: the mean over data sets of {metric_name(board.metric)}, scaled from the "
-        "majority-class baseline (0) to no error (1), with its 95 % bootstrap interval over data "
-        f"sets. Each data set has {ranged} splits, the same for all methods.",
-        "rank: by the score. Its 95 % interval is over the same resamples of the data sets"
-        + ("; first: in how many of them the method ranks first." if wide else "."),
-        f"to the best, to {board.baseline}: wins/equal/losses over data sets; equal: "
-        f"a difference of at most {EQUIVALENCE:g}.",
-        "CPU s: of a fit with its tuning, in the mean.",
+        f"score: the {metric_name(board.metric)}, scaled and averaged over data sets (0 is the "
+        "majority-class baseline, 1 is no error), with a 95 % bootstrap interval over data sets. "
+        f"Each data set has {ranged} splits, which are the same for all methods.",
+        "rank: the rank of the method by score, with its 95 % interval over resamples of the data "
+        f"sets.{' first: the fraction of resamples with the method at rank 1.' if wide else ''}",
+        f"to the best, to {board.baseline}: the number of data sets on which the method wins/is "
+        f"equal/loses, compared with the best method and with the baseline {board.baseline}. Equal "
+        f"results differ by at most {EQUIVALENCE:g}.",
+        "CPU s: mean CPU seconds of a fit, including its tuning.",
     ]
     if wide:
         lines[3:3] = [
-            f"{ALIKE}: the method cannot be distinguished from the best, or from {board.baseline} "
-            "(Wilcoxon's signed-rank test over data sets, p of 0.05 or more after Holm's "
-            "correction). The best method is chosen on the same rows."
+            f"{ALIKE}: the method cannot be distinguished from the best method, or from the "
+            f"baseline {board.baseline}: Wilcoxon's signed-rank test over data sets gives p ≥ 0.05 "
+            "after Holm's correction. The best method is selected on the same rows, which biases "
+            "the comparisons with this method in its favour."
         ]
     if board.left_out:
         lines.append(
-            f"left out, because no split is finished by all methods: {', '.join(board.left_out)}"
+            f"data sets without a split that all methods finished: {', '.join(board.left_out)}"
         )
     if absent := [name for name in methods if name not in set(board.table["method"])]:
-        lines.append(f"not run yet, or stale: {', '.join(absent)}")
+        lines.append(f"methods without rows, or with stale rows only: {', '.join(absent)}")
     return lines
 
 
@@ -157,13 +159,13 @@ def trust_notes(
             for row in bad.to_dict("records")
         ]
         lines.append(
-            "failed, and scored as the majority-class baseline of the training set: "
+            "failures, each scored as the majority-class baseline of the training set: "
             + "; ".join(told)
         )
     items = {item.label: item.traits() for item in spec.reducers if item.label in board.means}
     checked = [f"{name} ({each.author_check})" for name, each in items.items() if each.checked]
     lines.append(
-        "checked by the methods' authors: "
+        "implementations that the authors of the method have checked: "
         + ("; ".join(checked) if checked else f"none of {len(items)}")
     )
     lines += [
@@ -180,12 +182,12 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
     lines = []
     for title, reference in (("best", board.best), ("baseline", board.baseline)):
         if reference == method:
-            lines.append(f"{method} is the {title} itself")
+            lines.append(f"{method} itself is the {title} method")
             continue
         p = p_text(float(row[f"{title}_p"]))
         test = f", Wilcoxon's p {p}" if p else ""
         lines.append(
-            f"to {reference} ({title}): median difference "
+            f"compared with {reference} ({title}): median difference "
             f"{difference_text(row[f'{title}_difference'], board.metric)}; wins/equal/losses "
             f"{row[f'{title}_wins']:g}/{row[f'{title}_equal']:g}/{row[f'{title}_losses']:g}{test}"
         )
@@ -194,15 +196,15 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
     behind = behind[behind > EQUIVALENCE].sort_values(ascending=False)
     if len(behind):
         told = ", ".join(
-            f"{name} ({number(means.at[name, method], board.metric)}, {board.baseline} "
+            f"{name} ({number(means.at[name, method], board.metric)}, {board.baseline}: "
             f"{number(means.at[name, board.baseline], board.metric)})"
             for name in behind.index
         )
-        lines.append(f"worse than {board.baseline} on {told}")
+        lines.append(f"{method} is worse than {board.baseline} on: {told}")
     own = rows[(rows["method"] == method) & (rows["tuned"] == board.tuned)]
     failed = own[(own["status"] != OK) & (own["classifier"] == board.classifier)]
     for (dataset, reason), found in failed.groupby(["dataset", "reason"], sort=False):
-        lines.append(f"fails on {len(found)} splits of {dataset}: {reason}")
+        lines.append(f"{method} fails on {len(found)} splits of {dataset}: {reason}")
     return [
         *lines,
         f"{method}, {how}, {board.classifier}: {rank_text(row, len(board.table))} on "
@@ -213,8 +215,8 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
 # -- plan and status -----------------------------------------------------------------------------
 
 _SOURCES = {
-    MEASURED: "from rows",
-    ESTIMATED: "by a fitted factor of the method times one of the data set",
+    MEASURED: "are means of existing rows",
+    ESTIMATED: "are estimated: a factor of the method times a factor of the data set",
 }
 
 
@@ -240,14 +242,14 @@ def plan_notes(table: pd.DataFrame) -> list[str]:
     total = table["seconds"].sum()
     lines = [
         f"{counts[source]} of {len(table)} times {how} "
-        f"({table.loc[table['source'] == source, 'seconds'].sum() / total:.0%} of the sum)"
+        f"({table.loc[table['source'] == source, 'seconds'].sum() / total:.0%} of the total)"
         for source, how in _SOURCES.items()
         if source in counts and total
     ]
     if unknown := counts.get("", 0):
         lines.append(
-            f"{unknown} of {len(table)} times are unknown and left out of the sums: they have no "
-            "rows to estimate from before the first split has run"
+            f"{unknown} of {len(table)} times are unknown, and the sums do not include them: ddr "
+            "can estimate these times only after the first split has run"
         )
     return lines
 
@@ -263,8 +265,8 @@ def covered(parts: Sequence[SuitePart], table: pd.DataFrame, hours: float) -> st
                 left -= sum(costs.get((part.track, part.dataset, m), 0.0) for m in part.to_do(key))
             if left < 0:
                 return (
-                    f"{hours:g} CPU hours cover {n} of {most} splits of every data set, and "
-                    f"the next of {ended} of {len(parts)}: up to {part.spec.name}"
+                    f"{hours:g} CPU hours cover {n} of {most} splits of every spec, and one more "
+                    f"split of {ended} of {len(parts)} specs; the next spec is {part.spec.name}"
                 )
     unknown = (table["seconds"].isna() & (table["to_do"] > 0)).any()
     known = " of known cost" if unknown else ""
@@ -291,7 +293,7 @@ def size_notes(suite: Suite, parts: Sequence[SuitePart]) -> list[str]:
             if name in left:
                 lines.setdefault(name, []).append(f"{part.spec.name}: {line}")
     return [
-        f"{own[0]} (as in {len(own) - 1} more specs)" if len(own) > 1 else own[0]
+        f"{own[0]} (also in {len(own) - 1} more specs)" if len(own) > 1 else own[0]
         for own in lines.values()
     ]
 
@@ -301,7 +303,7 @@ def progress_line(suite: Suite, parts: Sequence[SuitePart]) -> str:
     total = pd.concat([part.tallies for part in parts]).sum()
     text = (
         f"{suite.name}, version {suite.version}: {total['done']} of {total['planned']} trials of "
-        f"{len(parts)} specs have a row"
+        f"{len(parts)} specs are finished"
     )
-    more = {"failed": total["failed"], "of an older version": total["stale"]}
+    more = {"failed": total["failed"], "stale rows": total["stale"]}
     return ", ".join([text, *(f"{n} {what}" for what, n in more.items() if n)])

@@ -79,8 +79,8 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert {line.split(",")[2] for line in rows_of(small / "iris")} == {"fraction-0"}
     # A data set that was never measured counts as the mean of others; of a track nothing is known.
     partly = ddr_here("suite", "status", "small.yaml", "--hours", "1")
-    assert "3 of 7 times from rows" in partly.stdout
-    assert "3 of 7 times by a fit" in partly.stdout
+    assert "3 of 7 times are means" in partly.stdout
+    assert "3 of 7 times are estimated" in partly.stdout
     assert "1 of 7 times are unknown" in partly.stdout
     done = ddr_here("suite", "run", "small.yaml", "--backend", "local")
     assert done.returncode == 0
@@ -92,7 +92,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert ddr_here("suite", "run", "small.yaml", "--quiet", "--redo", "failed").returncode == 0
     assert rows_of(small / "iris") == whole
     after = ddr_here("suite", "status", "small.yaml", "--hours", "1")
-    assert "7 of 7 times from rows (100% of the sum)" in after.stdout
+    assert "7 of 7 times are means of existing rows (100% of the total)" in after.stdout
     assert "leave 1 h 0 min" in after.stdout
     assert json.loads((small / "suite.json").read_text())["suite"]["version"] == 1
     # What has come of it, and a method of one's own beside the others.
@@ -124,8 +124,8 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     added = ddr_here(*words, "--trust", "--hours", "1")
     assert added.returncode == 0
     assert "Means, tuned, knn: rank " in added.stdout.splitlines()[-1]
-    assert re.search(r"rank \d of 4 \(95 % \d to \d\) on 2 data sets", added.stdout)
-    assert "to none (baseline): median difference" in added.stdout
+    assert re.search(r"rank \d of 4 \(95 % interval \d to \d\) on 2 data sets", added.stdout)
+    assert "compared with none (baseline): median difference" in added.stdout
     hashes = {
         folder: {line.split(",")[3] for line in rows_of(folder / "wine")}
         for folder in (small, small.parent / "suite_small_Means")
@@ -140,7 +140,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     (work / "mine.py").write_text(MINE.replace("X @", "(X - X.mean(axis=0)) @"))
     batch = ddr_here(*words, "--trust")
     assert batch.returncode == 0
-    assert "ranked in the track transductive" in batch.stderr
+    assert "ranks Means in the track transductive" in batch.stderr
     assert "rank 2 of 2 on 1 data sets" in batch.stdout or "rank 1 of 2" in batch.stdout
     assert "ignores other test samples: no, not on iris, wine" in batch.stdout
     assert (small.parent / "suite_small_Means" / "wine-transductive" / "trials.csv").is_file()
@@ -214,7 +214,7 @@ def test_what_is_stale_is_listed_and_made_again_alone(ddr_here, small, work):
     # Another version of the suite: nothing of the old one stands beside the new.
     (work / "small.yaml").write_text(text.replace("version: 1", "version: 2"))
     status = ddr_here("suite", "status", "small.yaml", "--only", "iris")
-    assert "12 of an older version" in status.stdout
+    assert "12 stale rows" in status.stdout
 
 
 @pytest.mark.usefixtures("here")
@@ -263,7 +263,7 @@ def test_a_wrong_suite_says_where(ddr_here, work, old, new, place, message):
 def test_names_and_rows_that_are_not_there(ddr_here):
     for words, message in (
         (["small.yaml", "--only", "iri"], "Did you mean 'iris'?"),
-        (["small.yaml", "--track", "few"], "It has inductive, transductive."),
+        (["small.yaml", "--track", "few"], "Choose one of: inductive, transductive."),
         (["lit"], "Did you mean 'lite'?"),
         (["small.yaml", "--backend", "dask", "--scheduler", "nowhere"], "nowhere"),
         (["small.yaml", "--track", "transductive", "--only", "iris"], "No data set"),
@@ -271,7 +271,7 @@ def test_names_and_rows_that_are_not_there(ddr_here):
         done = ddr_here("suite", "run", *words)
         assert (done.returncode, message in done.stderr) == (2, True), (words, done.stderr)
     done = ddr_here("suite", "add", "mmc", "small.yaml")
-    assert (done.returncode, "run the suite first" in done.stderr) == (2, True)
+    assert (done.returncode, "Run the suite first" in done.stderr) == (2, True)
     done = ddr_here("suite", "add", "lda", "small.yaml")
     assert (done.returncode, "already has a method 'lda'" in done.stderr) == (2, True)
     assert "has no rows yet" in ddr_here("suite", "table", "small.yaml").stderr
@@ -296,7 +296,7 @@ def test_the_lite_suite_can_be_planned_without_its_extras(ddr_here, monkeypatch)
     words = ("lite", "--only", "iris", "--out", "nowhere")
     assert "has no rows yet" in ddr_here("suite", "table", *words).stderr
     added = ddr_here("suite", "add", "sklearn.decomposition:FastICA", *words, "--trust")
-    assert "run the suite first" in added.stderr.replace("\n", " ")
+    assert "Run the suite first" in added.stderr.replace("\n", " ")
     assert len({spec.name for spec in specs}) == len(specs)
     assert (len(lite.datasets) >= 25, len(lite.methods) >= 30) == (True,) * 2
     assert all(spec.labels for spec in lite.specs(tracks=["few_labels"]))

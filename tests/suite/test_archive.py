@@ -41,6 +41,6 @@ def test_an_archive_is_not_made_of_stale_rows(tiny_suite, tmp_path):
     suite, folder = tiny_suite.suite, tiny_suite.folder
     suite.path.write_text(suite.path.read_text().replace("version: 1", "version: 2"))
     later = load_suite(suite.path)
-    with pytest.raises(InputError, match=r"^2 rows .*'ddr suite run'"):
+    with pytest.raises(InputError, match=r"^2 rows .*'ddr suite run tiny'"):
         write_archive(later, parts_of(later, folder), folder, tmp_path / "a.zip")
     assert not (tmp_path / "a.zip").exists()

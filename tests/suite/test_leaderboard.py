@@ -113,7 +113,7 @@ def test_rows_have_the_sizes_of_their_training_sets(rows):
 
 def test_a_subset_is_recomputed_and_the_order_of_rows_plays_no_part(rows):
     whole, one = leaderboard(rows), leaderboard(rows, datasets=["wine"])
-    assert "to none (baseline)" in "".join(own_method_lines(one, rows, "fisher"))
+    assert "compared with none (baseline)" in "".join(own_method_lines(one, rows, "fisher"))
     assert one.means.loc["wine"].to_dict() == whole.means.loc["wine"].to_dict()
     mixed = leaderboard(rows.sample(frac=1, random_state=0))
     left = whole.table.set_index("method").sort_index()
@@ -129,7 +129,7 @@ def test_only_splits_that_all_methods_have_count(rows):
     assert board.splits == {"iris": 1, "wine": 2}
     assert board.left_out == ("balance",)
     apart = rows["split"].str.endswith("-0") == (rows["method"] == "pca")
-    with pytest.raises(InputError, match="No split is finished"):
+    with pytest.raises(InputError, match="No split has results of all methods"):
         leaderboard(rows[apart])
 
 
@@ -139,8 +139,8 @@ def test_a_method_that_fails_says_where(rows):
     failed.loc[bad, ["status", "reason", "error"]] = ["failed", "it is singular", 0.6]
     board = leaderboard(failed)
     text = "\n".join(own_method_lines(board, failed, "fisher"))
-    assert "fisher, tuned, knn: rank 3 of 3 (95 % 1 to 3) on 3 data sets" in text
-    assert "worse than none on wine (60.00 %" in text
+    assert "fisher, tuned, knn: rank 3 of 3 (95 % interval 1 to 3) on 3 data sets" in text
+    assert "worse than none on: wine (60.00 %" in text
     assert "fails on 2 splits of wine: it is singular" in text
     assert board.table.set_index("method").loc["fisher", "failed"] == pytest.approx(1 / 3)
 
@@ -183,9 +183,9 @@ def test_each_method_stands_at_every_dimension_it_offers(run):
     ("asked", "message"),
     [
         ({"classifier": "knm"}, "Did you mean 'knn'?"),
-        ({"baseline": "mmc"}, "no method 'mmc'. There are none, pca, fisher"),
-        ({"metric": "accuracy"}, "no metric 'accuracy'. There are error"),
-        ({"track": "transductive"}, "no rows of this kind"),
+        ({"baseline": "mmc"}, "no method 'mmc'. Choose one of: none, pca, fisher"),
+        ({"metric": "accuracy"}, "no metric 'accuracy'. Choose one of: error"),
+        ({"track": "transductive"}, "no rows for these options"),
     ],
 )
 def test_what_is_not_there(rows, asked, message):

@@ -378,8 +378,8 @@ def test_pages_say_what_is_missing_failed_and_where_a_method_stands(pages):
 
     index = words("index.html")
     assert "10 of 11 data sets have scores" in index
-    assert "1 to 3 of 3 per data set" in index
-    assert "Not yet: vowel" in index
+    assert "1 to 3 of 3 splits per data set" in index
+    assert "without scores: vowel" in index
     assert "no memory" in index
     lfda = words("methods/lfda.html")
     assert "inductive, k-NN, tuned 1 of 5" in lfda
@@ -388,7 +388,7 @@ def test_pages_say_what_is_missing_failed_and_where_a_method_stands(pages):
     nmmp = words("methods/nmmp.html")
     assert "killed no memory" in nmmp
     assert "glass" in nmmp
-    assert "no split yet" in words("datasets/vowel.html")
+    assert "No split has results of all methods" in words("datasets/vowel.html")
     assert "licence CC BY 4.0" in words("datasets/iris.html")
 
 
@@ -405,11 +405,11 @@ def test_a_panel_has_a_method_s_mean_over_the_same_data_sets_at_every_width(benc
     assert pca[1, 2, 4].get_markerfacecolor() != "white"
     assert " ".join(figure.get_suptitle().split()).endswith("mean over 3 data sets")
     finding = " ".join(figure.artists[0].get_text().split())
-    assert finding.startswith("1 of 2 methods have their least at 4")
-    assert finding.endswith("1 are within 1 percentage point of it at 1")
+    assert finding.startswith("1 of 2 methods have their lowest value at 4 dimensions")
+    assert finding.endswith("1 of 2 are within 1 percentage point of this value at 1 dimensions")
     of_one = draw_method_dimensions(bench, "fisher")
     assert " ".join(of_one.get_suptitle().split()).endswith("fisher on 3 data sets")
-    assert of_one.artists[0].get_text() == "least at 2 to 4 dimensions"
+    assert of_one.artists[0].get_text() == "lowest value at 2 to 4 dimensions, by data set"
 
 
 def test_a_curve_ends_where_a_method_runs_out_of_time(bench):
@@ -507,7 +507,8 @@ def test_the_page_has_the_choices_and_the_intervals_of_ranks(pages, bench):
     index = (pages / "index.html").read_text()
     markdown = (pages / "leaderboard.md").read_text()
     ranks = f"{row['rank_low']:.0f} to {row['rank_high']:.0f}"
-    assert f"LFDA ranks first (95 % {ranks}; in {100 * row['first']:.0f} % of resamples)" in index
+    first = f"first in {100 * row['first']:.0f} % of resamples"
+    assert f"LFDA ranks first (95 % interval {ranks}; {first})" in index
     for text in (index, markdown):
         assert "best of all methods" in text
         assert "best of three methods" in text

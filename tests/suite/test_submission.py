@@ -46,7 +46,7 @@ def submitted(tiny_suite, tmp_path, monkeypatch):
     (tmp_path / "about.yaml").write_text("authors: A. Author\n")
     refused = ddr(*words, "--card", "about.yaml")
     # What the docstring states is known, and nothing has been run.
-    assert (refused.exit_code, "needs licence: " in refused.output) == (2, True)
+    assert (refused.exit_code, "lacks licence. " in refused.output) == (2, True)
     folder = tiny_suite.folder.parent / "suite_tiny_Means"
     assert not folder.exists()
     (tmp_path / "about.yaml").write_text("authors: A. Author\nlicense: MIT\nlicence: MIT\n")
@@ -86,7 +86,7 @@ def test_a_submission_is_verified_until_it_is_changed(submitted):
     assert " Means " in told.partition("\nscore: ")[0]
     # Who confirms it changes no value.
     edit(submitted / "card.yaml", "confirmed: null", "confirmed: {name: A. Author, date: today}")
-    assert "confirmed by its authors (A. Author, today)" in (told := table())
+    assert "confirmed by an author (A. Author, today)" in (told := table())
     assert "verified on" in told
     edit(submitted / "iris" / "trials.csv", ",ok,", ",failed,")
     assert "not verified" in table()
@@ -98,15 +98,15 @@ def test_a_value_that_differs_is_shown_and_so_is_a_library_of_another_version(su
     done = verify(submitted)
     assert done.exit_code == 1
     assert "status" in done.output
-    assert "numpy 1.0 made the rows" in done.output
+    assert "the submitted rows used numpy 1.0" in done.output
     assert not (submitted / "verified.json").exists()
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
-        ("mine.py", "X @", "2 * X @", "another version of the method's file"),
-        ("audit.csv", "True,True", "True,False", "audit gives another answer"),
+        ("mine.py", "X @", "2 * X @", "the method's code, the data or ddr has changed"),
+        ("audit.csv", "True,True", "True,False", "result of the audit differs"),
         ("iris/trials.csv", "\n", "\n#", "no split has all rows"),
     ],
 )
@@ -123,7 +123,7 @@ def test_a_card_of_another_track_or_version_is_refused_and_a_file_elsewhere_not_
     edit(submitted / "card.yaml", "./mine.py", "../../mine.py")
     edit(submitted / "card.yaml", "track: inductive", "track: nowhere")
     done = verify(submitted)
-    assert (done.exit_code, "its track nowhere" in done.output) == (2, True)
+    assert (done.exit_code, "the track nowhere" in done.output) == (2, True)
     edit(submitted / "card.yaml", "track: nowhere", "track: inductive")
     # It is the file next to the card.
     assert verify(submitted).exit_code == 0
@@ -131,7 +131,7 @@ def test_a_card_of_another_track_or_version_is_refused_and_a_file_elsewhere_not_
 
 def test_an_ensemble_is_ranked_apart_and_a_record_is_in_the_archive(submitted):
     edit(submitted / "card.yaml", "kind: method", "kind: ensemble")
-    leaderboard, _, choices = table().partition("What a user could do instead")
+    leaderboard, _, choices = table().partition("Alternatives to one fixed method")
     assert (" Means " in leaderboard, " Means " in choices) == (False, True)
     edit(submitted / "card.yaml", "kind: ensemble", "kind: method")
     assert verify(submitted).exit_code == 0
@@ -152,7 +152,7 @@ def test_a_method_that_lacks_rows_does_not_remove_those_of_others(submitted):
 def test_the_card_of_a_package_is_that_of_its_metadata(tiny_suite, tmp_path, monkeypatch):
     monkeypatch.chdir(tiny_suite.folder.parent)
     words = ("suite", "submit", "sklearn.decomposition:PCA", "tiny.yaml", "--out", ".", "-q")
-    assert "needs authors, paper, year: " in ddr(*words).output
+    assert "lacks authors, paper, year. " in ddr(*words).output
     (tmp_path / "about.yaml").write_text("{authors: Many, year: 2011, paper: scikit-learn}")
     done = ddr(*words, "--card", tmp_path / "about.yaml")
     assert done.exit_code == 0, done.output

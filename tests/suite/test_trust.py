@@ -75,13 +75,13 @@ def test_what_fails_or_takes_too_long_counts_as_the_largest_class_and_is_told(tm
     assert table.loc[["breaks", "sleeps"], "mean"].tolist() == pytest.approx([2 / 3, 2 / 3])
     assert table.loc[["breaks", "sleeps", "none"], "failed"].tolist() == [1, 1, 0]
     assert table.loc["breaks", "score"] == pytest.approx(0)
-    assert notes[0].startswith("failed, and scored as the majority-class baseline")
+    assert notes[0].startswith("failures, each scored as the majority-class baseline")
     assert "breaks on 1 splits of iris (" in notes[0]
     assert "no room for so many points" in notes[0]
     assert "array of real numbers, but has the type NoneType" in notes[0]
     assert "sleeps on 1 splits of iris (took longer than 5 s" in notes[0]
     assert notes[1:] == [
-        "checked by the methods' authors: none of 4",
+        "implementations that the authors of the method have checked: none of 4",
         "erratum of 2030-01-01: swapped labels (iris; fixed in lda 9)",
     ]
 
@@ -140,7 +140,7 @@ def test_python_has_the_leaderboard_and_a_method_joins(tmp_path):
     assert set(board.table["method"]) == {"none", "lda"}
     joined = ddr_cli.join_suite("mmc", path, out=tmp_path, datasets=["iris"], tuned=False)
     assert set(joined.table["method"]) == {"none", "lda", "mmc"}
-    with pytest.raises(InputError, match=r"^mmc .*the same call"):
+    with pytest.raises(InputError, match=r"^mmc .*Repeat the call"):
         _ = Joined(
             load_suite(path), "mmc", "inductive", [], None, None, pd.DataFrame(), [], [], {}
         ).rows

@@ -28,8 +28,8 @@
     const asked = Object.fromEntries(new FormData(form));
     const told = form.querySelector("output");
     const board = data.boards.find((each) => Object.keys(asked).every((name) => name === "kind" || each[name] === asked[name]));
-    told.value = board ? (asked.kind ? "Ranks and comparisons are among all methods." : "")
-      : "There is no leaderboard for this choice; the table shows the previous one.";
+    told.value = board ? (asked.kind ? "The ranks and comparisons still use all methods." : "")
+      : "There is no leaderboard for this selection. The table shows the previous leaderboard.";
     if (!board) return;
     show(board, asked.kind);
     /* A choice is part of the address, so that it can be linked to. */
