@@ -43,7 +43,7 @@ def own_run(summary: Summary) -> OwnRun:
         except InputError as error:
             found = found or error
     if not isinstance(found, Comparison):
-        return OwnRun(summary, failures, (f"No comparison: {found}",))
+        return OwnRun(summary, failures, (f"The methods could not be compared. {found}",))
     if found.differences.empty:
         return OwnRun(summary, failures)
     return OwnRun(summary, (*comparison_tables(found), *failures), found.notes)
@@ -61,9 +61,9 @@ def _failures(run: Run) -> tuple[Table, ...]:
         {"method": of, "trials": str(count), "reason": why}
         for (of, why), count in counts.most_common(_MOST_REASONS)
     ]
-    below = [f"Where in the code: ddr status {run.folder} --reasons"]
+    below = [f"'ddr status {run.folder} --reasons' shows the lines of code that failed."]
     if len(counts) > _MOST_REASONS:
-        below.insert(0, f"{len(counts) - _MOST_REASONS} more reasons are in the column 'reason'.")
+        below.insert(0, f"{len(counts) - _MOST_REASONS} more reasons are in the column 'reason' of trials.csv.")
     title = f"{run.name}: failures"
     return (Table(pd.DataFrame(records), title, tuple(below), left=("reason",)),)
 
