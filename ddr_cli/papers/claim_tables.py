@@ -38,7 +38,7 @@ def claim_table(result: PaperResult) -> pd.DataFrame:
         for found in each.parts:
             part = found.entry
             choice = result.paper.artefact(part.artefact).choice
-            settled = choice.when if choice else "nothing left open"
+            settled = f"{choice.when} a result" if choice else "no open choice"
             texts = [claim.id, part.id, "", part.what, part.reading or ""]
             texts += [threshold_text(part), fixed_text(found), settled]
             records.append(dict(zip(heads, texts, strict=True)) | _findings(found))
@@ -74,9 +74,9 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
             "what": name,
             "interpretation": reading,
             "the paper's setting": found.own.verdict,
-            "ours": _ours(found, "own"),
+            "our result": _ours(found, "own"),
             "re-splits": found.resplits.verdict,
-            "ours over re-splits": _ours(found, "resplits"),
+            "our result over re-splits": _ours(found, "resplits"),
             "changed verdicts": "" if reading == _MAIN else _flips(found, before),
         }
         for name, group in groups.items()
@@ -142,7 +142,7 @@ def _flips(found: Any, main: Any) -> str:
         before, after = main.through(view), found.through(view).verdict
         alone = "holds" if getattr(before, "alone", False) else before.verdict
         if alone != after and not {alone, after} & set(_UNANSWERED):
-            changed.append(f"{heading}: {alone} to {after}")
+            changed.append(f"{heading}: from {alone} to {after}")
     return "; ".join(changed) or "no"
 
 
@@ -154,10 +154,10 @@ def glossary_table() -> pd.DataFrame:
     def record(name: str, own: Mapping[str, float], rule: NumberRule | Term) -> dict[str, str]:
         return {
             "word": term_name(name),
-            "means": rule.means,
-            "numbers": ", ".join(f"{key.replace('_', ' ')} {own[key]:g}" for key in own),
-            "fixed": f"{rule.fixed:%Y-%m-%d %H:%M}",
-            "earlier": rule.was or "",
+            "meaning": rule.means,
+            "thresholds": ", ".join(f"{key.replace('_', ' ')} {own[key]:g}" for key in own),
+            "fixed on": f"{rule.fixed:%Y-%m-%d %H:%M}",
+            "earlier meaning": rule.was or "",
         }
 
     records = [record(name, term.set, term) for name, term in terms.items()]

@@ -92,7 +92,8 @@ def judge_claims(paper: Paper, summaries: Mapping[str, Summary]) -> tuple[ClaimR
         adjusted = max(adjusted, (len(decided) - rank) * over.p)
         if over.verdict == "holds" and adjusted > _ALPHA:
             words = (
-                f"{over.detail}; holds alone, not with Holm's correction ({len(decided)} claims)"
+                f"{over.detail}; holds without Holm's correction, but not with it "
+                f"({len(decided)} claims)"
             )
             corrected = replace(over, verdict="undecided", detail=words, alone=True)
             found[found.index(each)] = replace(each, resplits=corrected)
@@ -116,7 +117,7 @@ def _together(parts: Sequence[tuple[str, ClaimFinding]]) -> ClaimFinding:
         return findings[0]
     if not findings:
         return ClaimFinding(
-            "not applicable", "every sub-claim was used to choose an interpretation"
+            "not applicable", "we used every sub-claim to choose an interpretation"
         )
     order: list[ClaimVerdict] = ["fails", "not run", "not applicable", "undecided", "holds"]
     verdict = min((each.verdict for each in findings), key=order.index)
@@ -125,7 +126,7 @@ def _together(parts: Sequence[tuple[str, ClaimFinding]]) -> ClaimFinding:
     others = [f"{what} ({each.verdict})" for what, each in parts if each.verdict != "holds"]
     words = f"{len(findings) - len(others)} of {len(findings)} sub-claims hold"
     if others:
-        words += f", not: {', '.join(others)}"
+        words += f"; the others: {', '.join(others)}"
     p = max((each.p for each in findings), key=lambda p: np.inf if np.isnan(p) else p)
     return ClaimFinding(verdict, words, p)
 

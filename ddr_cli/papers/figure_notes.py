@@ -13,9 +13,9 @@ from ddr_cli.papers.questions import Near
 from ddr_cli.papers.schema import Kept, load_paper, papers_naming
 
 _KEPT: dict[Kept, str] = {
-    "both": "classes and parts",
-    "separable": "classes alone",
-    "multimodal": "parts alone",
+    "both": "classes and sub-classes",
+    "separable": "classes only",
+    "multimodal": "sub-classes only",
     "neither": "neither",
 }
 _NO_VERDICT = ("not testable", "not run", "not applicable")

@@ -29,7 +29,7 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
     days = days_of(each.run.manifest for item in result.artefacts for each in item.summaries)
     when = f"Trials of {days}. " if days else ""
     lines = [
-        f"# {paper.short}: what the paper prints, and what we get",
+        f"# {paper.short}: the paper's results and our results",
         *_findings(result),
         "## The paper",
         f'{authors}, "{reference.title}", {reference.year}. {paper.asked}',
@@ -37,8 +37,9 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         "runs the trials again. "
         f"[What we did and found](../../docs/papers/{paper.name}.md) · "
         "[How verdicts are decided](../../docs/verdicts.md)",
-        "Differences are ours minus the printed number, in percentage points for rates. After ±: "
-        "two Monte-Carlo errors of our mean. On a single split: its binomial error.",
+        "A difference is our number minus the printed number, in percentage points for rates. The "
+        "number after ± is two Monte-Carlo errors. For a single split, the binomial error follows "
+        "in parentheses.",
     ]
     for item in result.artefacts:
         if item.has_results and not _is_of_readings(item):
@@ -64,7 +65,7 @@ def _findings(result: PaperResult) -> Iterator[str]:
             text = f"- {HEADINGS[view][:1].upper()}{HEADINGS[view][1:]}: **{found.verdict}**"
             lines.append(f"{text}. {found.detail[:1].upper()}{found.detail[1:]}.")
             if (why := claim.entry.calibration) and not claim.entry.is_counted(view):
-                lines[-1] += f" Not counted: {why.why}."
+                lines[-1] += f" This verdict is not counted: {why.why}."
         yield "\n".join(lines)
     own, over = (result.counts(view) for view in VIEWS)
     claims, claims_over = (result.claim_counts(view) for view in VIEWS)
@@ -104,7 +105,7 @@ def _artefact(item: ArtefactResult, figures: list[str]) -> Iterator[str]:
             reasons.setdefault(reason_text(each.entry), []).append(what)
     if reasons:
         lines = [f"- {'; '.join(names)}: {reason}" for reason, names in reasons.items()]
-        yield "Why ours differs:\n\n" + "\n".join(lines)
+        yield "Reasons for differences:\n\n" + "\n".join(lines)
 
 
 def _choices(result: PaperResult) -> Iterator[str]:

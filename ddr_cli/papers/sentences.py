@@ -53,22 +53,24 @@ def outcome(result: PaperResult) -> list[str]:
             parts.append(text)
         if parts:
             parts += _uncounted(numbers["calibration"] + claims["calibration"])
-            sentences.append(f"{_capital(where)}, {'; '.join(parts)}.")
+            sentences.append(f"{_capital(where)}, {'. '.join([parts[0], *map(_capital, parts[1:])])}.")
     n = sum(claim.differs for claim in result.claims)
     if n:
         sentences.append(
-            f"For {n} {'claim' if n == 1 else 'claims'} the verdict over re-splits differs from "
-            f"the one in the paper's setting; {'it is' if n == 1 else 'they are'} marked below."
+            f"For {n} {'claim' if n == 1 else 'claims'}, the verdict over re-splits differs from the "
+            f"verdict in the paper's setting; {'this claim is' if n == 1 else 'these claims are'} "
+            "marked below."
         )
     missing = [item.artefact.where for item in result.artefacts if not item.has_results]
     if missing:
-        sentences.append(f"Not run yet: {', '.join(dict.fromkeys(missing))}.")
+        sentences.append(f"There are no results yet for {', '.join(dict.fromkeys(missing))}.")
     return sentences
 
 
 def _uncounted(used: int) -> list[str]:
     was, is_ = ("was", "is") if used == 1 else ("were", "are")
-    text = f"{used} more {was} used to choose an interpretation and {is_} not counted"
+    what = "result" if used == 1 else "results"
+    text = f"{used} more {what} {was} used to choose an interpretation and {is_} not counted"
     return [text] if used else []
 
 
@@ -104,8 +106,8 @@ def glance(result: PaperResult) -> str:
         found = [f"{near} of {judged} {_noun(result)} are reproduced or close"] if judged else []
         found += [f"{claims['holds']} of {decided} claims hold"] if decided else []
         if found:
-            parts.append(f"{where} {' and '.join(found)}")
-    return f"{_capital('; '.join(parts) or 'there are no verdicts yet')}."
+            parts.append(f"{where}, {' and '.join(found)}")
+    return f"{'. '.join(map(_capital, parts)) or 'There are no verdicts yet'}."
 
 
 def _noun(result: PaperResult) -> str:
@@ -133,7 +135,7 @@ def differences(result: PaperResult) -> list[Difference]:
             if sentence := _difference(item, each):
                 by_reason[_reason(each.entry)].append((entry_text(item.artefact, each), sentence))
         for reason, entries in by_reason.items():
-            title, lines = f"{len(entries)} entries", [": ".join(entry) for entry in entries]
+            title, lines = f"{len(entries)} results", [": ".join(entry) for entry in entries]
             if len(entries) == 1:
                 title, lines = entries[0][0], [entries[0][1]]
             found.append(Difference(f"{item.artefact.where}: {title}", lines, reason))
@@ -166,12 +168,12 @@ def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
     if each.entry.same_as or not (split or own in _MISSED or over in _MISSED):
         return ""
     where = "" if one else " in the paper's setting"
-    text = f"Printed: {printed_text(each)}; ours{where}: {our_words(each, 'own')}."
+    text = f"Printed: {printed_text(each)}. Ours{where}: {our_words(each, 'own')}."
     if one or over not in JUDGED:
         return text
-    both = (
-        f"{own} in the paper's setting, {over} over re-splits" if split else f"{own} in both views"
-    )
+    both = f"{own} in the paper's setting and over re-splits"
+    if split:
+        both = f"{own} in the paper's setting, {over} over re-splits"
     return f"{text} Ours over re-splits: {our_words(each, 'resplits')}. Verdict: {both}."
 
 
@@ -188,12 +190,12 @@ def both_verdicts(result: ClaimResult | PartResult) -> str:
         return f"{first}: {over.detail}."
     if result.same_splits:
         return (
-            f"{first} according to the means over the paper's random splits, {over.verdict} "
-            f"according to their interval: {over.detail}."
+            f"{first} according to the means over the paper's random splits, but {over.verdict} "
+            f"according to the interval of these means: {over.detail}."
         )
-    both = f"in the paper's own setting, {over.verdict} over re-splits"
+    link = f", {over.verdict}" if result.differs else " and"
     return (
-        f"{first} {both if result.differs else 'in both views'}. "
+        f"{first} in the paper's own setting{link} over re-splits. "
         f"The paper's setting: {own.detail}. Re-splits: {over.detail}."
     )
 

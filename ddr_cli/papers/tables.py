@@ -211,7 +211,7 @@ def _time_lines(
             column: (cells.ratio_text(getattr(time, which)) if time else "1", "")
             for column, time in timed.items()
         }
-        yield f"time / {other}'s, {which}", ratios
+        yield f"time relative to {other}, {which}", ratios
 
 
 def _mark_lines(

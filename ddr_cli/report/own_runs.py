@@ -78,7 +78,7 @@ def own_run_tables(own: OwnRun) -> Iterable[Table]:
 
 def totals_table(summaries: Sequence[Summary]) -> Table:
     """Return a row per run: its progress, its best setting, and the number of settings."""
-    return Table(pd.DataFrame([_totals(each) for each in summaries]), "Other runs", left=("best",))
+    return Table(pd.DataFrame([_totals(each) for each in summaries]), "Other runs", left=("best setting",))
 
 
 def _totals(summary: Summary) -> dict[str, str]:
@@ -90,8 +90,13 @@ def _totals(summary: Summary) -> dict[str, str]:
         "failed": str(run.failed or ""),
     }
     if (found := best_over_resplits(cells, metric)) is None:
-        return record | dict.fromkeys(("best", "of", "mean", "over"), "")
+        return record | dict.fromkeys(("best setting", "settings", "mean", "splits"), "")
     row, compared = Row(summary, found[0]), found[1]
     mean = f"{metric_name(metric)} {number(row['mean'], metric)}"
     over = family_name(row.family, int(row["n"]))
-    return record | {"best": row.title, "of": str(compared), "mean": mean, "over": over}
+    return record | {
+        "best setting": row.title,
+        "settings": str(compared),
+        "mean": mean,
+        "splits": over,
+    }
