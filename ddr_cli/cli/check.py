@@ -27,7 +27,11 @@ def check(
     ],
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PARAMETER=VALUE", help="A parameter of the component. May be repeated."),
+        typer.Option(
+            "--set",
+            metavar="PARAMETER=VALUE",
+            help="A parameter of the component. May be repeated.",
+        ),
     ] = None,
     as_json: AsJson = False,
     trust: Trust = False,

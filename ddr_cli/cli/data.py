@@ -221,7 +221,9 @@ def new(
     ],
     format_name: Annotated[
         str | None,
-        typer.Option("--format", help="Such as csv, table, npz, mat or libsvm (default: detected)."),
+        typer.Option(
+            "--format", help="Such as csv, table, npz, mat or libsvm (default: detected)."
+        ),
     ] = None,
     path: Annotated[
         list[Path] | None, typer.Option("--path", help="A data file or folder. May be repeated.")
@@ -248,7 +250,8 @@ def new(
         Columns, typer.Option("--ignore", help="A column to ignore. May be repeated.")
     ] = None,
     feature: Annotated[
-        Columns, typer.Option("--feature", help="A numeric column to use as a feature. May be repeated.")
+        Columns,
+        typer.Option("--feature", help="A numeric column to use as a feature. May be repeated."),
     ] = None,
     missing_value: Annotated[
         Columns,

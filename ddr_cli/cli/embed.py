@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def embed(
-    dataset: Annotated[str, typer.Argument(metavar="DATA", help="A data set, or the path of a card.")],
+    dataset: Annotated[
+        str, typer.Argument(metavar="DATA", help="A data set, or the path of a card.")
+    ],
     reducers: Annotated[
         list[str],
         typer.Option("--reducer", help="A reducer. May be repeated; each reducer has a panel."),
@@ -40,7 +42,9 @@ def embed(
     picture: Annotated[
         Path | None,
         typer.Option(
-            "--picture", metavar="FILE", help="Picture to write: .png, .svg or .pdf (default: DATA_REDUCER.png)."
+            "--picture",
+            metavar="FILE",
+            help="Picture to write: .png, .svg or .pdf (default: DATA_REDUCER.png).",
         ),
     ] = None,
     trust: Trust = False,
@@ -91,7 +95,10 @@ def _spec(dataset: str, reducers: list[str], settings: list[str], steps: list[st
 
     card = load_card(dataset)
     if card.unlabelled:
-        raise InputError(f"{card.name} has unlabelled samples, which 'ddr embed' can't draw; 'ddr run' can use them.")
+        raise InputError(
+            f"{card.name} has unlabelled samples, which 'ddr embed' can't draw; 'ddr run' can use "
+            "them."
+        )
     # Rows of one group on both sides would make the error too good.
     kind = "grouped" if card.has_groups else "fraction"
     split: dict[str, Any] = {"kind": kind, "train": 0.5, "repeats": 1}

@@ -99,7 +99,9 @@ def list_names(
     Without KIND, the command lists all kinds.
     """
     if kind and kind not in KINDS:
-        raise InputError(f"There is no kind {kind!r}.{did_you_mean(kind, KINDS)} The kinds are {_NAMES}.")
+        raise InputError(
+            f"There is no kind {kind!r}.{did_you_mean(kind, KINDS)} The kinds are {_NAMES}."
+        )
     rows = list(_names_and_summaries(kind) if kind else KINDS.items())
     if as_json:
         print_json([{"name": name, "summary": summary} for name, summary in rows])

@@ -15,7 +15,9 @@ app = typer.Typer(help="Create a file for your own method or spec.", no_args_is_
 
 @app.command("method")
 def method(
-    name: Annotated[str, typer.Argument(help="Name of the new file without .py, such as my_method.")],
+    name: Annotated[
+        str, typer.Argument(help="Name of the new file without .py, such as my_method.")
+    ],
     force: Force = False,
 ) -> None:
     """Write a working method of about 40 lines, and a test of the method."""

@@ -85,7 +85,9 @@ Repeats = Annotated[
 ]
 Out = Annotated[
     Path,
-    typer.Option("--out", help="The folder in which the command creates <spec name>/.", file_okay=False),
+    typer.Option(
+        "--out", help="The folder in which the command creates <spec name>/.", file_okay=False
+    ),
 ]
 DataDir = Annotated[
     list[Path] | None,

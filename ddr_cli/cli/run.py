@@ -138,7 +138,8 @@ def _show(
     if outcome.failed:
         typer.echo(
             f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder} "
-            "--reasons' shows why. To run the failed trials again, add --redo failed to the command.",
+            "--reasons' shows why. To run the failed trials again, add --redo failed to the "
+            "command.",
             err=True,
         )
 
@@ -171,7 +172,9 @@ def _show_all(endings: Mapping[str, RunOutcome | DdrError], out: Path) -> None:
     if not (done or failed or refused):
         typer.echo(f"Nothing to do: all {skipped} trials of {len(outcomes)} specs are done.")
         return
-    parts = [f"{done} trials done now", f"{skipped} done before"] + [f"{failed} failed"] * bool(failed)
+    parts = [f"{done} trials done now", f"{skipped} done before"] + [f"{failed} failed"] * bool(
+        failed
+    )
     typer.echo(f"{len(outcomes)} specs in {out}: {', '.join(parts)}.")
     if refused:
         typer.echo(f"Specs that could not run: {', '.join(refused)}.", err=True)

@@ -50,7 +50,9 @@ SuiteName = Annotated[
 ]
 Out = Annotated[
     Path,
-    typer.Option("--out", help="The folder in which the command creates suite_<name>/.", file_okay=False),
+    typer.Option(
+        "--out", help="The folder in which the command creates suite_<name>/.", file_okay=False
+    ),
 ]
 Tracks = Annotated[
     list[str] | None,
@@ -62,19 +64,20 @@ Only = Annotated[
 ]
 OwnMethod = Annotated[
     str,
-    typer.Argument(
-        help="Your method: ./mine.py:MyMethod, package.module:Class or a name."
-    ),
+    typer.Argument(help="Your method: ./mine.py:MyMethod, package.module:Class or a name."),
 ]
 Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="A budget of CPU hours.")]
 Classifier = Annotated[
     str | None,
     typer.Option(
-        "--classifier", metavar="NAME", help="Compare methods with this classifier (default: the first)."
+        "--classifier",
+        metavar="NAME",
+        help="Compare methods with this classifier (default: the first).",
     ),
 ]
 Metric = Annotated[
-    str | None, typer.Option("--metric", help="Compare methods by this metric (default: the first).")
+    str | None,
+    typer.Option("--metric", help="Compare methods by this metric (default: the first)."),
 ]
 
 
@@ -88,7 +91,9 @@ def _parts(
 
     found = parts_of(suite, folder_of(suite, out), tracks=tracks or (), only=only or ())
     if not found:
-        raise InputError("No data set matches --track and --only; 'ddr suite status' lists the data sets.")
+        raise InputError(
+            "No data set matches --track and --only; 'ddr suite status' lists the data sets."
+        )
     return found
 
 
@@ -179,10 +184,10 @@ def status(
     """Show which trials of a suite are done, stale or missing, by data set and by method.
 
     Stale rows belong to another version of the suite, the data, a method or a setting. Tables omit
-    stale rows, and `ddr suite run` replaces them. A warning names each method whose remaining fits are
-    expected to exceed the suite's time limit or this machine's memory. With --hours, the command
-    also estimates the CPU time of the remaining trials from the existing rows, and shows how many
-    splits the budget covers.
+    stale rows, and `ddr suite run` replaces them. A warning names each method whose remaining fits
+    are expected to exceed the suite's time limit or this machine's memory. With --hours, the
+    command also estimates the CPU time of the remaining trials from the existing rows, and shows
+    how many splits the budget covers.
     """
     from ddr_cli.suite.remaining import cost_table
     from ddr_cli.suite.tables import (
@@ -277,7 +282,8 @@ def page(
 def export(
     name: SuiteName,
     file: Annotated[
-        Path, typer.Argument(help="File to write: rows.csv for a table, or results.zip for an archive.")
+        Path,
+        typer.Argument(help="File to write: rows.csv for a table, or results.zip for an archive."),
     ],
     out: Out = Path("results"),
     trust: Trust = False,
@@ -320,7 +326,9 @@ def fetch(
     source: Annotated[
         str | None,
         typer.Option(
-            "--from", metavar="FILE_OR_URL", help="Use this archive instead of the release's archive."
+            "--from",
+            metavar="FILE_OR_URL",
+            help="Use this archive instead of the release's archive.",
         ),
     ] = None,
 ) -> None:
@@ -426,9 +434,9 @@ def submit(
     """Run your own method as `ddr suite add` does, and prepare a folder for a pull request.
 
     The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
-    and a card. The command reads the card's fields from the file of --card (default: an earlier card
-    in the folder). It takes missing fields from the metadata of the method's package and from the
-    method's docstring.
+    and a card. The command reads the card's fields from the file of --card (default: an earlier
+    card in the folder). It takes missing fields from the metadata of the method's package and from
+    the method's docstring.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
@@ -476,7 +484,9 @@ def verify(
     for line in found.problems:
         _print_error(line)
     if not found.is_equal:
-        typer.echo(f"{submission.card.label} is not verified: its rerun gave other results.", err=True)
+        typer.echo(
+            f"{submission.card.label} is not verified: its rerun gave other results.", err=True
+        )
         raise typer.Exit(EXIT_FAILED)
     typer.echo(
         f"{submission.card.label} is verified: all values of {found.rows} rows are equal "

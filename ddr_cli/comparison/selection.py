@@ -179,7 +179,9 @@ def _metric(requested: str | None, places: Sequence[ComparedRun]) -> str:
         who = f"{places[0].label} has" if len(places) == 1 else "The runs have"
         raise InputError(f"{who} no metric '{metric}'.{hint}")
     if get_scale(metric).better is None:
-        raise InputError(f"'{metric}' can't rank methods: neither a high nor a low value is better.")
+        raise InputError(
+            f"'{metric}' can't rank methods: neither a high nor a low value is better."
+        )
     return metric
 
 

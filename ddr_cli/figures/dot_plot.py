@@ -217,7 +217,10 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
         axes.set_xlabel("accuracy on shuffled labels (%)")
         handles = [
             legend_entry(text, marker=style.marker, color=style.colour, linestyle="")
-            for text, style in (("on the training samples", seen), ("on the test samples", held_out))
+            for text, style in (
+                ("on the training samples", seen),
+                ("on the test samples", held_out),
+            )
         ]
         share = largest_class_score(run.spec, "accuracy")
         if share is not None:

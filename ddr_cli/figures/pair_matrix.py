@@ -33,7 +33,10 @@ _NAME_WIDTH = 18
 def draw_pairs(found: Comparison) -> Figure:
     """Draw the difference of every two methods of a track; at least one pair must share data."""
     if found.pairs.empty:
-        raise InputError("The matrix of pairs needs at least two methods of the same track; name more methods or runs.")
+        raise InputError(
+            "The matrix of pairs needs at least two methods of the same track; name more methods "
+            "or runs."
+        )
     tracks = [track for track in TRACKS if (found.pairs["track"] == track).any()]
     parts = {track: found.pairs[found.pairs["track"] == track] for track in tracks}
     names = {
@@ -112,9 +115,10 @@ def _words(found: Comparison, across: bool) -> str:
     unit = ", in percentage points" if is_rate(found.metric) else ""
     head = f"Blue: the row's method is better; {better} values are better. "
     if not across:
-        return f"{head}Each cell has the mean difference on the same splits{unit} and the 95 % interval."
+        cell = f"Each cell has the mean difference on the same splits{unit} and the 95 % interval."
+        return head + cell
     return (
-        f"{head}Each cell has the median difference over data sets{unit} and, below, the numbers of "
-        "data sets on which the row's method wins, is equal (within "
+        f"{head}Each cell has the median difference over data sets{unit} and, below, the numbers "
+        "of data sets on which the row's method wins, is equal (within "
         f"{amount_text(found.equivalence, found.metric)}) and loses. Grey: not compared."
     )

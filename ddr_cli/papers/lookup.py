@@ -92,8 +92,10 @@ class Lookup:
             groups.setdefault(places[row], []).append(row)
         for place, group in sorted(groups.items()):
             if len(group) > 1 and selector.pick == "only":
-                raise UnansweredError(f"{len(group)} rows of {summary.run.name} match at the grid value {place}, but exactly "
-                    "one must match")
+                raise UnansweredError(
+                    f"{len(group)} rows of {summary.run.name} match at the grid value {place}, but "
+                    "exactly one must match"
+                )
             found.append((float(place), self._best(summary, group)))
         return found
 

@@ -163,9 +163,7 @@ class Faster(Compares):
         p = float("nan")
         if view.rows.view == "resplits" and len(ours) == len(other) > 1:
             p = view.estimate(np.log(other) - np.log(ours)).p(above=np.log(self.times))
-        text = (
-            f"a fit of {names[1]} takes {ratio:.3g} times as long as a fit of {names[0]}; "
-        )
+        text = f"a fit of {names[1]} takes {ratio:.3g} times as long as a fit of {names[0]}; "
         return Outcome(ratio >= self.times, f"{text}required: at least {self.times:g} times", p)
 
 

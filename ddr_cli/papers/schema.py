@@ -247,7 +247,9 @@ class Artefact(Frozen):
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self) -> Self:
         if self.kind == "marks" and not (self.marks and self.thresholds):
-            raise ValueError(f"'{self.id}' has the kind marks, so it needs 'marks' and 'thresholds'")
+            raise ValueError(
+                f"'{self.id}' has the kind marks, so it needs 'marks' and 'thresholds'"
+            )
         if self.kind != "marks" and (self.marks or self.thresholds):
             raise ValueError(f"'{self.id}' has marks, so its kind must be marks, not {self.kind}")
         timed = [item.id for item in self.printed if item.seconds is not None]
@@ -310,7 +312,9 @@ class Part(_Said):
         term = terms[name]
         own = {key: value for key, value in given.items() if key not in ("term", "why")}
         if set(own) & set(term.set) and "why" not in given:
-            raise ValueError(f"'{name}' has its thresholds in the glossary; add 'why' to use others")
+            raise ValueError(
+                f"'{name}' has its thresholds in the glossary; add 'why' to use others"
+            )
         predicate = {"name": term.predicate, **term.set, **own}
         return {"why": given.get("why"), **data, "term": name, "predicate": predicate}
 
@@ -370,7 +374,9 @@ class Claim(_Said):
     @model_validator(mode="after")
     def _has_a_part_that_counts(self) -> Self:
         if all(part.reading for part in self.parts):
-            raise ValueError(f"every part of '{self.id}' has a 'reading'; at least one part must have none")
+            raise ValueError(
+                f"every part of '{self.id}' has a 'reading'; at least one part must have none"
+            )
         return self
 
 
@@ -419,7 +425,9 @@ class Paper(Frozen):
         selected = [(name, entry.select, artefact) for name, entry, artefact in entries]
         for owner in (*self.claims, *self._parts()):
             if owner.artefact not in by_id:
-                raise ValueError(f"claim '{owner.id}' names the artefact '{owner.artefact}', which is missing")
+                raise ValueError(
+                    f"claim '{owner.id}' names the artefact '{owner.artefact}', which is missing"
+                )
         for part in self._parts():
             selected += [(part.id, select, by_id[part.artefact]) for select in part.selectors]
         for name, select, artefact in selected:
@@ -429,12 +437,16 @@ class Paper(Frozen):
         known = {name for name, *_ in entries}
         for _, entry, _ in entries:
             if entry.same_as not in (None, *known):
-                raise ValueError(f"same_as of '{entry.id}' names '{entry.same_as}', which is missing")
+                raise ValueError(
+                    f"same_as of '{entry.id}' names '{entry.same_as}', which is missing"
+                )
         specs = {spec for artefact in self.artefacts for spec in artefact.specs}
         for reading in self.readings:
             if unknown := {*reading.specs, *reading.specs.values()} - specs:
                 name = min(unknown)
-                raise ValueError(f"reading '{reading.name}' names '{name}', which is no artefact's spec")
+                raise ValueError(
+                    f"reading '{reading.name}' names '{name}', which is no artefact's spec"
+                )
         return self
 
     def _parts(self) -> list[Part]:

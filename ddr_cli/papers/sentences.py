@@ -53,13 +53,15 @@ def outcome(result: PaperResult) -> list[str]:
             parts.append(text)
         if parts:
             parts += _uncounted(numbers["calibration"] + claims["calibration"])
-            sentences.append(f"{_capital(where)}, {'. '.join([parts[0], *map(_capital, parts[1:])])}.")
+            sentences.append(
+                f"{_capital(where)}, {'. '.join([parts[0], *map(_capital, parts[1:])])}."
+            )
     n = sum(claim.differs for claim in result.claims)
     if n:
         sentences.append(
-            f"For {n} {'claim' if n == 1 else 'claims'}, the verdict over re-splits differs from the "
-            f"verdict in the paper's setting; {'this claim is' if n == 1 else 'these claims are'} "
-            "marked below."
+            f"For {n} {'claim' if n == 1 else 'claims'}, the verdict over re-splits differs from "
+            "the verdict in the paper's setting; "
+            f"{'this claim is' if n == 1 else 'these claims are'} marked below."
         )
     missing = [item.artefact.where for item in result.artefacts if not item.has_results]
     if missing:

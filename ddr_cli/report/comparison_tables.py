@@ -97,8 +97,8 @@ def _best_note(rows: pd.DataFrame) -> str:
     if rows["p_best"].isna().any():
         return "Bold: the best mean."
     return (
-        "Bold: the best mean, and means that do not differ from the best mean at 5 % (paired t-test; "
-        f"Holm's correction for {others} comparison{'s' * (others > 1)})."
+        "Bold: the best mean, and means that do not differ from the best mean at 5 % (paired "
+        f"t-test; Holm's correction for {others} comparison{'s' * (others > 1)})."
     )
 
 
@@ -136,7 +136,8 @@ def _notes_of_a_run(
     if against:
         yield f"Difference: method minus {against}."
     elif len(rows) > 1 and wanted and not wanted & set(rows["method"]):
-        yield f"There are no differences, because {' or '.join(sorted(wanted))} was not run on these splits."
+        names = " or ".join(sorted(wanted))
+        yield f"There are no differences, because {names} was not run on these splits."
     if len(corrections):
         tests = int(found.differences["p_value"].notna().sum())
         yield (
@@ -157,7 +158,7 @@ def _notes_of_a_run(
             words = ("The methods in this table are", f"{against} is")
         yield f"{words[0]} tuned; {words[1]} not."
     if rows["failed"].any():
-        yield "†: the number of failed splits; a failed split is scored as the majority-class baseline."
+        yield "†: number of failed splits; these are scored as the majority-class baseline."
 
 
 def _track_words(found: Comparison, track: str) -> str:
@@ -203,8 +204,8 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
     )
     better = "lower" if lower_is_better(metric) else "higher"
     below = [
-        f"The difference is the first method minus the second; {better} values are better. Two means "
-        f"are equal if they differ by at most {amount_text(found.equivalence, metric)}.",
+        f"The difference is the first method minus the second; {better} values are better. Two "
+        f"means are equal if they differ by at most {amount_text(found.equivalence, metric)}.",
         *_power_words(found),
     ]
     title = f"Pairs across data sets: {metric_axis(metric)}{_track_words(found, track)}"
@@ -241,8 +242,10 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.Da
             for row in scores.to_dict("records")
         ]
     )
-    below = ["A score of 0 is the majority-class baseline, 1 is no error. The interval is a bootstrap over "
-        "data sets."]
+    below = [
+        "A score of 0 is the majority-class baseline, and 1 is no error. The interval is a "
+        "bootstrap over data sets."
+    ]
     if scores["datasets"].nunique() > 1:
         below.append("Compare methods on different data sets by the pairs, not by this mean.")
     title = f"Mean scaled score: {metric_axis(found.metric)}{_track_words(found, track)}"
@@ -259,6 +262,6 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.Da
         title,
         tuple(below),
         best=frozenset(np.flatnonzero(~worse | (scores["method"] == best)).tolist()),
-        best_note="Bold: the best score, and the scores of methods that do not differ from the best "
+        best_note="Bold: the best score, and scores of methods that do not differ from the best "
         "method at 5 % ('p, Holm' of the pairs).",
     )

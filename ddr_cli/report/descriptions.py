@@ -68,8 +68,8 @@ def describe(name: str, *more: Kind) -> str:
     if not found:
         known = list(dict.fromkeys(each for names, _ in tables for each in names))
         raise InputError(
-            f"Unknown name {name!r}.{did_you_mean(name, known)} 'ddr list' shows the kinds of names, "
-            "and 'ddr list KIND', such as 'ddr list reducers', shows the names."
+            f"Unknown name {name!r}.{did_you_mean(name, known)} 'ddr list' shows the kinds of "
+            "names, and 'ddr list KIND', such as 'ddr list reducers', shows the names."
         )
     return "\n\n\n".join(found)
 
@@ -250,8 +250,8 @@ def dimension_notes(classes: Sequence[ClassDimension]) -> list[str]:
     first, last = DEFAULT_SIZES[0], DEFAULT_SIZES[-1]
     return [
         "The table shows the median (and range) of the repetitions, with random_state 0. Each "
-        f"repetition uses subsamples of {len(DEFAULT_SIZES)} sizes, from {first:.0%} to {last:.0%} of "
-        "the distinct samples.",
+        f"repetition uses subsamples of {len(DEFAULT_SIZES)} sizes, from {first:.0%} to {last:.0%} "
+        "of the distinct samples.",
         f"GMST is the geodesic minimal spanning tree of the graph of {DEFAULT_NEIGHBORS['gmst']} "
         f"neighbours. The k-NN graph has {DEFAULT_NEIGHBORS['knn']} neighbours per sample.",
         *(f"{group.name}: {group.reason}" for group in classes if group.reason is not None),

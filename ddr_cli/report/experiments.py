@@ -73,8 +73,8 @@ def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
     else:
         times = f", repeated {tune.repeats} times" if tune.repeats > 1 else ""
         yield (
-            "We evaluated each method at its defaults and tuned, inside every training set, over the "
-            f"values in brackets. Tuning chose from at most {tune.budget} settings by the mean "
+            "We evaluated each method at its defaults and tuned, inside every training set, over "
+            f"the values in brackets. Tuning chose from at most {tune.budget} settings by the mean "
             f"{metric_name(str(tune.metric))} over {tune.folds} stratified inner folds{times}."
         )
     yield from _statistics(run)

@@ -63,7 +63,10 @@ def _failures(run: Run) -> tuple[Table, ...]:
     ]
     below = [f"'ddr status {run.folder} --reasons' shows the lines of code that failed."]
     if len(counts) > _MOST_REASONS:
-        below.insert(0, f"{len(counts) - _MOST_REASONS} more reasons are in the column 'reason' of trials.csv.")
+        below.insert(
+            0,
+            f"{len(counts) - _MOST_REASONS} more reasons are in the column 'reason' of trials.csv.",
+        )
     title = f"{run.name}: failures"
     return (Table(pd.DataFrame(records), title, tuple(below), left=("reason",)),)
 
@@ -78,7 +81,9 @@ def own_run_tables(own: OwnRun) -> Iterable[Table]:
 
 def totals_table(summaries: Sequence[Summary]) -> Table:
     """Return a row per run: its progress, its best setting, and the number of settings."""
-    return Table(pd.DataFrame([_totals(each) for each in summaries]), "Other runs", left=("best setting",))
+    return Table(
+        pd.DataFrame([_totals(each) for each in summaries]), "Other runs", left=("best setting",)
+    )
 
 
 def _totals(summary: Summary) -> dict[str, str]:

@@ -126,7 +126,10 @@ def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
         for row in rows[:_MOST_FAILURES]
     ]
     if len(rows) > _MOST_FAILURES:
-        lines.append(f"{FAILED_MARK} {len(rows) - _MOST_FAILURES} more methods or settings failed on some splits")
+        lines.append(
+            f"{FAILED_MARK} {len(rows) - _MOST_FAILURES} more methods or settings failed on some "
+            "splits"
+        )
     return [
         *lines,
         *unscored,
@@ -187,7 +190,10 @@ def _bests(
                 str(len(group)),
             ]
         )
-    return pd.DataFrame(rows, columns=[*left, "best", "best setting", "settings"]), (*left, "best setting")
+    return pd.DataFrame(rows, columns=[*left, "best", "best setting", "settings"]), (
+        *left,
+        "best setting",
+    )
 
 
 def _tuples(rows: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:
@@ -218,7 +224,8 @@ def control_table(summary: Summary) -> Table | None:
     if "scaled" in rows:
         notes.append(
             f"Scaled: 0 is the majority-class baseline "
-            f"({number(found.low or 0.0, found.metric)}), and 1 is {found.strongest} on all features."
+            f"({number(found.low or 0.0, found.metric)}), and 1 is {found.strongest} on all "
+            "features."
         )
     if "seen" in rows:
         notes.append(
@@ -241,4 +248,6 @@ def control_table(summary: Summary) -> Table | None:
             if name in rows:
                 record[head] = "" if pd.isna(row[name]) else f"{100 * row[name]:.1f}"
         records.append(record)
-    return Table(pd.DataFrame(records), "Methods compared with controls", tuple(notes), left=("setting",))
+    return Table(
+        pd.DataFrame(records), "Methods compared with controls", tuple(notes), left=("setting",)
+    )
