@@ -130,7 +130,7 @@ def find_runs(results: Path) -> list[Path]:
     folders = sorted(path.parent for path in results.glob(f"*/{MANIFEST}"))
     if not folders:
         hint = (
-            f" This folder contains a single run: name its parent folder, {results.parent}."
+            f" It is a run's folder: name its parent folder, {results.parent}."
             if (results / MANIFEST).is_file()
             else " 'ddr run digits_ccdr_beta' produces results without a download."
         )

@@ -125,7 +125,7 @@ def _of_grids(spec: Spec) -> Problems:
             for name in item.grids:
                 if f"{item.prefix}.{name}" in spec.sweep:
                     message = (
-                        f"{name} has a grid here and is also swept; remove the grid or the sweep."
+                        f"{name} is tuned by this grid and also swept; remove one of the two."
                     )
                     yield problem_at((section, i, name), message)
     for i, mode in enumerate(spec.sweep.get("reducer.mode", ())):

@@ -267,7 +267,7 @@ class Spec(StrictFrozen):
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise InputError(
-                f"The spec is not a resolved spec ({place}: {first['msg']})."
+                f"This is not a resolved spec ({place}: {first['msg']})."
             ) from None
         return spec.model_copy(update={"path": path})
 

@@ -52,7 +52,7 @@ class ReadSplit(SplitSpec):
                 f"the key test needs the kind {' or '.join(_WITH_REST)}, but the kind is {kind}"
             )
         if info.field_name == "predefined" and value and kind not in ("resample", None):
-            raise ValueError(f"predefined: true needs the kind resample, but the kind is {kind}")
+            raise ValueError(f"predefined: true needs kind: resample, but the kind is {kind}")
         return value
 
     @model_validator(mode="after")
@@ -68,7 +68,7 @@ class ReadSplit(SplitSpec):
             if expect.split is None and card.split is None:
                 message = (
                     f"{card.name} has no predefined split, which the kind {self.kind} needs; "
-                    "use the kind fraction, per_class or labelled."
+                    "use fraction, per_class or labelled."
                 )
                 raise error_at(("kind",), message)
             context.n_train = expect.split.train if expect.split else None

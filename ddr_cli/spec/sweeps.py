@@ -335,7 +335,7 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
     if form not in _FORMS:
         raise GridError(
             f"there is no rule '{form}' for a grid.{did_you_mean(form, _FORMS)} "
-            "Write a list, or a rule log, linear or range."
+            "Write a list, or the rule log, linear or range."
         )
     if (
         not isinstance(numbers, list | tuple)
