@@ -124,9 +124,7 @@ def _of_grids(spec: Spec) -> Problems:
         for i, item in enumerate(items):
             for name in item.grids:
                 if f"{item.prefix}.{name}" in spec.sweep:
-                    message = (
-                        f"{name} is tuned by this grid and also swept; remove one of the two."
-                    )
+                    message = f"{name} is tuned by this grid and also swept; remove one of the two."
                     yield problem_at((section, i, name), message)
     for i, mode in enumerate(spec.sweep.get("reducer.mode", ())):
         if not any(getattr(item.traits(), str(mode)) for item in spec.reducers):

@@ -266,9 +266,7 @@ class Spec(StrictFrozen):
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
-            raise InputError(
-                f"This is not a resolved spec ({place}: {first['msg']})."
-            ) from None
+            raise InputError(f"This is not a resolved spec ({place}: {first['msg']}).") from None
         return spec.model_copy(update={"path": path})
 
 

@@ -23,7 +23,7 @@ def test_the_data_sets_fit_the_terminal_and_no_word_is_broken(width, monkeypatch
     lines = (
         CliRunner().invoke(app, ["data", "status", "iris", "landsat", "coil20"]).stdout.splitlines()
     )
-    table = lines[: next(i for i, line in enumerate(lines) if line.startswith("missing of"))]
+    table = lines[: next(i for i, line in enumerate(lines) if line.startswith("Missing files of"))]
     assert max(map(len, table)) <= width
     text = "\n".join(table)
     for word in ("embedded", "missing", "samples", "licence", "CC BY 4.0", "non-commercial"):

@@ -72,8 +72,8 @@ def test_the_papers_table_has_ours_under_each_number(result):
         ["", "ours, random splits, n = 4", "90.00 ± 0.00 %", "95.00 ± 0.00 %", "97.00 ± 0.00 %"],
         ["", "verdict", "not testable", "differs (lower)", "reproduced"],
         ["", "difference, random splits", "", "−1.20 ± 1.00", "+0.50 ± 1.00"],
-        ["", "time / NMMP's, printed", "", "250 \N{MULTIPLICATION SIGN}", "1"],
-        ["", "time / NMMP's, ours", "", "100 \N{MULTIPLICATION SIGN}", "1"],
+        ["", "time relative to NMMP, printed", "", "250 \N{MULTIPLICATION SIGN}", "1"],
+        ["", "time relative to NMMP, ours", "", "100 \N{MULTIPLICATION SIGN}", "1"],
         ["", "note", "So it is.", "", ""],
         ["", "note", "LMNN: 1.20 percentage points against a competing method", "", ""],
         ["", "note", "LMNN, reason: not known", "", ""],
@@ -128,5 +128,5 @@ def test_of_many_settings_the_best_is_shown_whichever_end_is_better(
 
     table = run_table(summary_of(write_results(tmp_path, spec, value)))
     assert len(table.frame) == 1
-    assert re.findall("[0-9]+", table.frame.at[0, "at"])[-1] == at
-    assert table.frame.at[0, "of settings"] == "50"
+    assert re.findall("[0-9]+", table.frame.at[0, "best setting"])[-1] == at
+    assert table.frame.at[0, "settings"] == "50"

@@ -162,7 +162,7 @@ def _reason(error: Exception, sources: Sources) -> str:
     elif isinstance(error, requests.ConnectionError):
         reason = "can't reach the server"
     elif "does not match the known hash" in reason:
-        reason = "the checksum differs (a damaged download, or the server has another file now)"
+        reason = "checksum mismatch (a damaged download, or the server has another file now)"
     return f"{reason} ({sources.attempts} attempts)"
 
 
