@@ -252,7 +252,8 @@ def dimension_notes(classes: Sequence[ClassDimension]) -> list[str]:
         "The table shows the median (and range) of the repetitions, with random_state 0. Each "
         f"repetition uses subsamples of {len(DEFAULT_SIZES)} sizes, from {first:.0%} to {last:.0%} "
         "of the distinct samples.",
-        f"GMST is the geodesic minimal spanning tree of the graph of {DEFAULT_NEIGHBORS['gmst']} "
-        f"neighbours. The k-NN graph has {DEFAULT_NEIGHBORS['knn']} neighbours per sample.",
+        "GMST is the minimal spanning tree of the geodesic distances in the graph of "
+        f"{DEFAULT_NEIGHBORS['gmst']} neighbours. The k-NN graph has {DEFAULT_NEIGHBORS['knn']} "
+        "neighbours per sample.",
         *(f"{group.name}: {group.reason}" for group in classes if group.reason is not None),
     ]

@@ -93,7 +93,7 @@ class ReadSplit(SplitSpec):
         for name in ("file", "column", "sha256"):
             if self.kind != "given" and getattr(self, name) is not None:
                 raise error_at(
-                    (name,), f"the key {name} needs the kind given, but the kind is {self.kind}."
+                    (name,), f"the key {name} needs kind: given, but the kind is {self.kind}."
                 )
         if self.kind == "given" and (self.file is None) == (self.column is None):
             message = (

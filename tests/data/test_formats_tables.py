@@ -85,7 +85,7 @@ def test_what_can_not_be_read_is_said(tmp_path):
         ("a.arff", "as CSV"),
         ("b.arff", "not a readable .arff file"),
         ("gone.arff", "No such file"),
-        ("c.doc", "its ending is not one of .xlsx"),
+        ("c.doc", "must end in .xlsx"),
     ):
         with pytest.raises(InputError, match=says):
             read_table([tmp_path / name])
