@@ -194,7 +194,7 @@ def import_(
         ),
     ],
 ) -> None:
-    """Copy the files of a data set into the cache if they match its card."""
+    """Copy the files of a data set into the cache if the files match the card."""
     from ddr_cli.data.cards import load_card
     from ddr_cli.data.import_files import import_files
 

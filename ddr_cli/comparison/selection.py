@@ -204,8 +204,8 @@ def _repeated(place: ComparedRun, metric: str) -> pd.DataFrame:
         place.remarks.append("Not compared, because no trial of the run succeeded")
     elif rows["planned"].max() < 2:
         place.remarks.append(
-            "Not compared, because the run has only one split; run the spec with more splits, such "
-            "as --repeats 20"
+            "Not compared, because the run has only one split; run the spec with more splits, for "
+            "example with --repeats 20"
         )
         return rows.iloc[:0]
     elif len(partial := rows[~complete]):

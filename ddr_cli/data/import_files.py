@@ -54,7 +54,7 @@ def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset
             fresh = {path: Path(mkdtemp(dir=folder)) / PurePosixPath(path).name for path in found}
             for wanted, name in found.items():
                 offered[name](fresh[wanted])
-            source = f"files given ({', '.join(found.values())})"
+            source = f"given files ({', '.join(found.values())})"
             paths, usual = list(fresh.values()), card.choose(None)
             try:
                 return install(card, layout, paths, fresh, usual, sources, source)

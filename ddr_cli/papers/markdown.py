@@ -45,7 +45,7 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         if item.has_results and not _is_of_readings(item):
             lines += _artefact(item, figures.get(item.artefact.id, []))
     lines += [*_choices(result), "## Claims", _claims(result)]
-    lines.append(f"[Each claim with its numbers](tables/{paper.name}_claims.md)")
+    lines.append(f"[All claims with their numbers](tables/{paper.name}_claims.md)")
     return "\n\n".join(line.strip() for line in lines) + "\n"
 
 

@@ -271,7 +271,7 @@ class StaysWithin(OnGrid):
                 longest = current
         band = f"{view.show(low)} to {view.show(high)}"
         if not longest:
-            return Outcome(False, f"no grid value is within {band}", 1.0)
+            return Outcome(False, f"no mean on the grid is within {band}", 1.0)
         ends = f"{view.place(longest[0][0])} to {plain(longest[-1][0])}"
         means = [row["mean"] for _, row in longest]
         text = f"{view.show(min(means))} to {view.show(max(means))} from {ends}; required: {band}"

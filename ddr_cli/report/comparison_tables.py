@@ -158,7 +158,7 @@ def _notes_of_a_run(
             words = ("The methods in this table are", f"{against} is")
         yield f"{words[0]} tuned; {words[1]} not."
     if rows["failed"].any():
-        yield "†: number of failed splits; these are scored as the majority-class baseline."
+        yield "†: number of failed splits; a failed split scores as the majority-class baseline."
 
 
 def _track_words(found: Comparison, track: str) -> str:

@@ -109,7 +109,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     nowhere = ddr_here("suite", "export", "small.yaml", ".")
     assert (nowhere.returncode, ".csv or .zip" in nowhere.stderr) == (2, True)
     frozen = ddr_here("suite", "export", "small.yaml", "small.zip")
-    assert frozen.stdout.startswith("14 files")
+    assert frozen.stdout.startswith("An archive of 14 files")
     page = ddr_here("suite", "page", "small.yaml")
     assert page.returncode == 0
     assert "results/report/suite_small/index.html" in page.stdout

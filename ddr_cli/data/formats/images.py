@@ -62,7 +62,7 @@ def read_images(
     """
     if (resize == "none") != (shape is None):
         raise InputError(
-            "The format images needs both options, `resize` and `shape`, or none of the two."
+            "Set both options of the format images, `resize` and `shape`, or neither option."
         )
     label_of = file_labeller(label)
 

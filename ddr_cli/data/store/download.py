@@ -223,7 +223,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
     if sources.offline:
         raise DataUnavailableError(
             f"openml:{number} is not in the cache {sources.cache_dir}, and downloads are off; run "
-            f"'ddr data fetch openml:{number}' once with a connection."
+            f"'ddr data fetch openml:{number}' once with an internet connection."
         )
     from sklearn import datasets
 
@@ -241,7 +241,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
         reason = str(getattr(error, "reason", error)) or type(error).__name__
         raise DataUnavailableError(
             f"openml:{number} is not in the cache and can't be fetched from OpenML ({reason}); try "
-            "again with a connection."
+            "again with an internet connection."
         ) from None
     except (ValueError, ImportError) as error:  # an unknown number, a sparse table
         raise InputError(f"openml:{number} can't be used: {error}") from None
