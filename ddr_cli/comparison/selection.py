@@ -237,7 +237,7 @@ def _one_classifier_setting(
         label = method_name(item.label)
         if item.name in kept:
             place.remarks.append(
-                f"{method_name(item.name)} is compared as {kept[item.name]}, not as {label}"
+                f"{method_name(item.name)} is compared as '{kept[item.name]}', not as '{label}'"
             )
         kept.setdefault(item.name, label)
     return rows[rows["classifier_label"].isin(kept.values())]

@@ -218,7 +218,7 @@ def _power_words(found: Comparison) -> Iterator[str]:
     n, most = len(tested), tested["datasets"].max()
     yield (
         f"p is from Wilcoxon's signed-rank test over data sets. 'p, Holm' is adjusted for {n} "
-        f"pair{'s' if n > 1 else ''}, so only it depends on the number of methods."
+        f"pair{'s' if n > 1 else ''}; p does not depend on the number of methods."
     )
     alone, together = (fewest_for_signed_ranks(_ALPHA, tests) for tests in (1, n))
     needed = f"{alone} data sets" + (f", or {together} for {n} pairs" if together > alone else "")
