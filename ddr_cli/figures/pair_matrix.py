@@ -112,13 +112,13 @@ def _cell(pair: pd.Series[Any], metric: str, side: int, across: bool) -> str:
 
 def _words(found: Comparison, across: bool) -> str:
     better = "lower" if lower_is_better(found.metric) else "higher"
-    unit = ", in percentage points" if is_rate(found.metric) else ""
+    unit = " (in percentage points)" if is_rate(found.metric) else ""
     head = f"Blue: the row's method is better; {better} values are better. "
     if not across:
         cell = f"Each cell has the mean difference on the same splits{unit} and the 95 % interval."
         return head + cell
     return (
-        f"{head}Each cell has the median difference over data sets{unit} and, below, the numbers "
-        "of data sets on which the row's method wins, is equal (within "
+        f"{head}Each cell has the median difference over data sets{unit}. The second line has the "
+        "numbers of data sets on which the row's method wins, is equal (within "
         f"{amount_text(found.equivalence, found.metric)}) and loses. Grey: not compared."
     )
