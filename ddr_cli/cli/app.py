@@ -68,7 +68,7 @@ def _show_version(requested: bool) -> None:
         from ddr_cli.core.sealed.sandbox import sandbox_problem
 
         typer.echo(f"ddr {__version__}")
-        typer.echo(f"--sandbox: {sandbox_problem() or 'bubblewrap can be used'}")
+        typer.echo(f"--sandbox: {sandbox_problem() or 'bubblewrap is available'}")
         # What a report of a wrong number needs: libraries, BLAS and threads.
         show_versions()
         raise typer.Exit
@@ -90,12 +90,12 @@ def root(
 ) -> None:
     """Reproduce and extend benchmarks of supervised dimensionality reduction.
 
-    A YAML spec names a data set, reducers, classifiers and a sweep; `ddr run` runs its repeated
-    random splits and writes tables and figures; `ddr report` compares the
-    results with the papers' numbers.
+    A YAML spec names a data set, reducers, classifiers and a sweep. `ddr run` runs the spec on
+    repeated random splits and writes tables and figures. `ddr report` compares the results with
+    the papers' numbers.
 
-    Exit codes: 0 success, 1 some trials or a check failed, 2 wrong input, 3 data not available,
-    130 interrupted.
+    Exit codes: 0: success; 1: some trials or a check failed; 2: wrong input; 3: data not
+    available; 130: interrupted.
     """
     if debug:
         os.environ["DDR_DEBUG"] = "1"
@@ -103,8 +103,8 @@ def root(
         Path.cwd()
     except FileNotFoundError:
         raise InputError(
-            "The current folder no longer exists; change to another folder (cd), then run the same "
-            "command."
+            "The current folder no longer exists; change to another folder (cd) and run the "
+            "command again."
         ) from None
 
 

@@ -21,13 +21,17 @@ def check(
     name: Annotated[
         str,
         typer.Argument(
-            help="A reducer or classifier: its name, ./mine.py:MyMethod or package.module:Class.",
+            help="A reducer or classifier: a name, ./mine.py:MyMethod or package.module:Class.",
             autocompletion=completion.pieces,
         ),
     ],
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PARAMETER=VALUE", help="Set a parameter. May be repeated."),
+        typer.Option(
+            "--set",
+            metavar="PARAMETER=VALUE",
+            help="A parameter of the component. May be repeated.",
+        ),
     ] = None,
     as_json: AsJson = False,
     trust: Trust = False,
@@ -35,8 +39,7 @@ def check(
 ) -> None:
     """Check in seconds that a method meets the requirements of a run, such as determinism.
 
-    For each failed check, the command prints the consequence for a run. The exit code is 1 if a
-    check fails.
+    If a check fails, the command prints the consequence for a run and exits with 1.
     """
     from ddr_cli.core.yaml_loader import parse_value
     from ddr_cli.engine.contracts import check_piece
@@ -62,7 +65,7 @@ def _show(checked: Checked) -> None:
     for finding in checked.failing:
         typer.echo(f"{finding.contract}: {finding.meaning}")
     held = sum(finding.holds is True for finding in checked.findings)
-    typer.echo(f"{held} hold, {len(checked.failing)} fail.\n")
+    typer.echo(f"{held} requirements hold, {len(checked.failing)} fail.\n")
 
 
 def _table(checked: Checked) -> Table:

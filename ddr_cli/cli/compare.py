@@ -75,13 +75,13 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compare methods: corrected differences on the same splits, and pairs across data sets.
+    """Compare methods by their differences on the same splits, and across data sets.
 
-    The comparison of two methods does not depend on the other methods, except for the p-values
-    after Holm's correction, which depend on the number of comparisons. The tables show these next
-    to the uncorrected p-values. Methods that are fitted to unlabelled test samples have their own
-    tables. Swept methods are compared at the setting of --at or else at their best setting, which
-    favours methods with larger grids.
+    The comparison of two methods does not depend on the other methods. Only the p-values after
+    Holm's correction depend on the number of comparisons; the tables also show the uncorrected
+    p-values. Methods that are fitted to unlabelled test samples have separate tables. The command
+    compares swept methods at the setting of --at. Without --at, it compares each method at its best
+    setting, which favours methods with larger grids.
     """
     from ddr_cli.comparison.compare import compare as compare_runs
     from ddr_cli.core.atomic import atomic_write, clear_messages

@@ -34,7 +34,7 @@ Names = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="NAME...",
-        help="Data sets, or paths of your own cards.",
+        help="Names of data sets, or paths of your own cards.",
         autocompletion=completion.datasets,
     ),
 ]
@@ -45,7 +45,7 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
     from ddr_cli.data.cards import card_names, load_card
 
     if everything and names:
-        raise InputError("Name data sets or use --all, not both.")
+        raise InputError("Name data sets or use --all, but not both.")
     if not everything and not names:
         raise InputError("Name a data set, or use --all; 'ddr data status' shows their names.")
     return [load_card(name) for name in (card_names() if everything else names or ())]
@@ -67,7 +67,7 @@ def status(
     names: Names = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the size, licence and location of data sets (default: all), and missing files."""
+    """Show the size, licence, location and missing files of data sets (default: all)."""
     import pandas as pd
     from rich.filesize import decimal
 
@@ -97,13 +97,13 @@ def status(
     lines = sorted({f"{row['place']}: {row['folder']}" for row in rows if row["folder"]})
     absent = [row for row in rows if row["missing"]]
     for row in absent:
-        unknown = "" if row["download"] else " (no address known)"
-        lines.append(f"missing of {row['name']}: {', '.join(row['missing'])}{unknown}")
+        unknown = "" if row["download"] else " (the card has no download address)"
+        lines.append(f"Missing files of {row['name']}: {', '.join(row['missing'])}{unknown}")
     if absent:
         lines.append(
-            f"'ddr data fetch {absent[0]['name']}' (or --all) downloads the files; 'ddr data "
-            "import' imports files that you have; DDR_DATA=FOLDER names a folder that contains "
-            "them."
+            f"'ddr data fetch {absent[0]['name']}' (or --all) downloads missing files. 'ddr data "
+            "import' imports files that you already have. DDR_DATA=FOLDER names a folder that "
+            "contains the files."
         )
     for line in lines:
         typer.echo(in_width(line, indent=2))
@@ -113,9 +113,9 @@ def status(
 def verify(names: Names = None, everything: All = False) -> None:
     """Read the files of data sets, compare them with the cards, and count duplicates.
 
-    A sample has an exact duplicate if all features of another sample are equal. It has a near
-    duplicate if the distance between the standardised features is at most a tenth of the median
-    distance to the nearest neighbour.
+    A sample has an exact duplicate if another sample has equal features. A sample has a near
+    duplicate if, after standardisation, another sample is at most a tenth of the median
+    nearest-neighbour distance away.
 
     The exit code is 1 if a data set does not match its card, and 3 if a data set is missing.
     """
@@ -148,16 +148,16 @@ def fetch(
     ] = None,
     offline: Offline = False,
 ) -> None:
-    """Download data sets that are neither in a mirror nor in the cache, and verify them.
+    """Download and verify data sets that are neither in the cache nor in a folder of DDR_DATA.
 
     If a download fails, the command continues with the other data sets, lists the failed ones at
-    the end and exits with 3. The same command resumes.
+    the end and exits with 3. To resume, run the same command again.
     """
     from ddr_cli.data.status import fetch_missing
     from ddr_cli.data.store.download import advice
 
     if suite and (names or everything):
-        raise InputError("Name data sets or use --suite, not both.")
+        raise InputError("Name data sets or use --suite, but not both.")
     cards = _of_suite(suite) if suite else _cards(names, everything=everything)
     places = sources(None, offline)
     failed = []
@@ -190,19 +190,19 @@ def import_(
         list[Path],
         typer.Argument(
             metavar="PATH...",
-            help="The files of the data set, or folders or archives that contain them.",
+            help="Files of the data set, or folders or archives that contain the files.",
         ),
     ],
 ) -> None:
-    """Copy the files of a data set into the cache if they match its card."""
+    """Copy the files of a data set into the cache if the files match the card."""
     from ddr_cli.data.cards import load_card
     from ddr_cli.data.import_files import import_files
 
     card = load_card(name)
     dataset = import_files(card, paths, sources(None, offline=True))
     typer.echo(
-        f"{card.name}: imported; {dataset.n_samples} x {dataset.n_features}, "
-        f"{len(dataset.target_names)} classes, verified."
+        f"{card.name}: imported and verified; {dataset.n_samples} samples x "
+        f"{dataset.n_features} features, {len(dataset.target_names)} classes."
     )
 
 
@@ -215,20 +215,22 @@ def new(
         str,
         typer.Argument(
             metavar="FILE",
-            help="A file or folder; or, with --path, a name for the data set; or a card whose "
-            "files have changed.",
+            help="A data file or folder, or a card whose files have changed. With --path: a "
+            "name for the data set.",
         ),
     ],
     format_name: Annotated[
         str | None,
-        typer.Option("--format", help="csv, table, npz, mat, libsvm, ... (default: detected)."),
+        typer.Option(
+            "--format", help="Such as csv, table, npz, mat or libsvm (default: detected)."
+        ),
     ] = None,
     path: Annotated[
-        list[Path] | None, typer.Option("--path", help="A file or folder. May be repeated.")
+        list[Path] | None, typer.Option("--path", help="A data file or folder. May be repeated.")
     ] = None,
     test: Annotated[
         list[Path] | None,
-        typer.Option("--test", help="A file of the test set, if the data set has its own split."),
+        typer.Option("--test", help="A file of a predefined test set. May be repeated."),
     ] = None,
     label: Annotated[
         str | None,
@@ -248,11 +250,12 @@ def new(
         Columns, typer.Option("--ignore", help="A column to ignore. May be repeated.")
     ] = None,
     feature: Annotated[
-        Columns, typer.Option("--feature", help="A column of numbers to keep. May be repeated.")
+        Columns,
+        typer.Option("--feature", help="A numeric column to use as a feature. May be repeated."),
     ] = None,
     missing_value: Annotated[
         Columns,
-        typer.Option("--missing-value", help="A cell that means a missing value. May be repeated."),
+        typer.Option("--missing-value", help="A text that means a missing value. May be repeated."),
     ] = None,
     unlabelled: Annotated[
         bool | None,
@@ -272,8 +275,8 @@ def new(
 ) -> None:
     """Read your own files and write a card with their counts and fingerprint.
 
-    If the files do not determine a setting, the command lists proposals and the options that set
-    it; `--yes` accepts the proposals.
+    If the files do not determine a setting, the command proposes a value and names the option
+    that changes the setting. `--yes` accepts all proposals.
     """
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card
@@ -285,7 +288,7 @@ def new(
     paths = path or [Path(file)]
     for each in (*paths, *(test or ())):
         if not each.exists():
-            raise InputError(f"There is no file or folder {each}.")
+            raise InputError(f"There is no file or folder {each}; check the path.")
     said = _options(option or ())
     for key, one in (("label", label), ("groups", groups)):
         if one is not None:
@@ -298,7 +301,7 @@ def new(
     name = format_name or format_of(paths[0])
     FORMATS.get(name)
     seen = look_at(paths[0], name, said, yes=yes)
-    typer.echo(f"Seen in {file} (format {name}){':' if seen.facts else '.'}")
+    typer.echo(f"Detected in {file} (format {name}){':' if seen.facts else '.'}")
     width = max(map(len, seen.facts), default=0)
     for topic, facts in seen.facts.items():
         typer.echo(in_width(f"  {topic:<{width}}  {', '.join(facts)}", indent=width + 4))
@@ -315,7 +318,7 @@ def _options(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         key, sign, value = text.partition("=")
         if not sign:
-            raise InputError(f"--option {text}: write it as KEY=VALUE.")
+            raise InputError(f"--option {text} is not a setting; write KEY=VALUE.")
         found[key] = _value(f"--option {text}", value)
     return found
 
@@ -324,16 +327,16 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     """Print a description of a new card and the next steps."""
     counts = ", ".join(f"{key} {count}" for key, count in dataset.class_counts.items())
     if dataset.n_unlabelled:
-        counts += f", without a label {dataset.n_unlabelled}"
+        counts += f", unlabelled {dataset.n_unlabelled}"
     if dataset.group_names is not None:
         counts += f"; {len(dataset.group_names)} groups"
     if dataset.n_missing:
-        counts += f"; {dataset.n_missing} values missing"
+        counts += f"; {dataset.n_missing} missing values"
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
     if len(dataset.target_names) == 1:
         typer.echo(
-            "All samples are of one class, so no classifier can be fitted: choose another column "
-            "of classes with 'ddr data new FILE --label COLUMN --force'."
+            "All samples belong to one class, so ddr can't fit a classifier. Choose another class "
+            "column with 'ddr data new FILE --label COLUMN --force'."
         )
         return
     from ddr_cli.data.cards import load_card
@@ -343,16 +346,16 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     described = load_card(card)
     steps = needed_steps(described)
     path = card if card.is_absolute() else f"./{card}"
-    typer.echo(f"In a spec next to it: 'dataset: ./{card.name}'.")
+    typer.echo(f"In a spec in the same folder, write 'dataset: ./{card.name}'.")
     if steps:
         typer.echo(
-            f"The data need the steps {' and '.join(steps)}: 'preprocess: [{', '.join(steps)}]'."
+            f"The data need {' and '.join(steps)}: also write 'preprocess: [{', '.join(steps)}]'."
         )
     is_table = described.format is not None and described.format.name in ("csv", "table")
     if is_table and (ratio := ratio_of_spreads(dataset.X)) > OTHER_UNITS:
         typer.echo(
             f"The standard deviations of the features differ by a factor of {ratio:,.0f}. With "
-            "'preprocess: [standardize]' in a spec, they have equal weight."
+            "'preprocess: [standardize]' in a spec, all features have equal weight."
         )
     words = "".join(f" --preprocess {step}" for step in steps)
     typer.echo("Next:")

@@ -23,8 +23,8 @@ def describe(
     name: Annotated[
         str,
         typer.Argument(
-            help="A data set, a component that a spec or card names (also ./mine.py:MyMethod), a "
-            "paper, a spec, or the folder of a run.",
+            help="The name of a data set, component, paper or spec; ./mine.py:MyMethod; or the "
+            "folder of a run.",
             autocompletion=describable,
         ),
     ],
@@ -39,7 +39,7 @@ def describe(
     """Describe a data set, reducer, classifier, measure, preprocessing step or spec.
 
     The command also describes metrics, kinds of split, file formats, generators and papers. For a
-    method, it prints a line to paste into a spec. For the folder of a run, such as
+    method, it also prints a line to paste into a spec. For the folder of a run, such as
     results/nmmp_iris, it prints sentences for the section "Experiments" of a paper, and the BibTeX
     of the methods and the data set.
     """
@@ -55,8 +55,8 @@ def describe(
     text = allowed(trust, lambda: description(located(name, None), (paper_names(), describe_paper)))
     if dimension and not (name in card_names() or name.endswith((".yaml", ".yml"))):
         raise InputError(
-            f"--dimension applies to data sets only; '{name}' is not one. 'ddr list datasets' "
-            "shows their names."
+            f"--dimension needs a data set, but '{name}' is not a data set; 'ddr list datasets' "
+            "shows the names."
         )
     typer.echo(in_width(text))
     if dimension:

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 
 def embed(
-    dataset: Annotated[str, typer.Argument(metavar="DATA", help="A data set, or a card's path.")],
+    dataset: Annotated[
+        str, typer.Argument(metavar="DATA", help="A data set, or the path of a card.")
+    ],
     reducers: Annotated[
         list[str],
-        typer.Option("--reducer", help="The reducer; repeat it for one panel per reducer."),
+        typer.Option("--reducer", help="A reducer. May be repeated; each reducer has a panel."),
     ],
     settings: Annotated[
         list[str] | None,
@@ -40,7 +42,9 @@ def embed(
     picture: Annotated[
         Path | None,
         typer.Option(
-            "--picture", metavar="FILE", help="A .png, .svg or .pdf (default: DATA_REDUCER.png)."
+            "--picture",
+            metavar="FILE",
+            help="Picture to write: .png, .svg or .pdf (default: DATA_REDUCER.png).",
         ),
     ] = None,
     trust: Trust = False,
@@ -48,9 +52,9 @@ def embed(
     """Fit reducers to the training set of a data set and plot the embedding of all samples.
 
     The command runs a spec with one split, in two dimensions, and keeps only the picture: `ddr
-    embed digits --reducer lfda --set n_neighbors=5`. The printed error is that of a
-    nearest-neighbour classifier on the test set. A single split gives a first impression, not a
-    result.
+    embed digits --reducer lfda --set n_neighbors=5`. The command also prints
+    the test error of a nearest-neighbour classifier. A single split gives a first impression, not
+    a result.
     """
     from tempfile import TemporaryDirectory
 
@@ -60,7 +64,7 @@ def embed(
     from ddr_cli.figures.style import FORMS, FORMS_TEXT, image_bytes
 
     if picture is not None and picture.suffix not in FORMS:
-        raise InputError(f"{picture} must end in {FORMS_TEXT}.")
+        raise InputError(f"The file name of the picture, {picture}, must end in {FORMS_TEXT}.")
     spec = allowed(trust, lambda: _spec(dataset, reducers, settings or [], steps or []))
     path = picture or Path(f"{spec.name}.png")
     progress = Progress()
@@ -91,7 +95,10 @@ def _spec(dataset: str, reducers: list[str], settings: list[str], steps: list[st
 
     card = load_card(dataset)
     if card.unlabelled:
-        raise InputError(f"{card.name} has samples without a label, which embed cannot draw.")
+        raise InputError(
+            f"{card.name} has unlabelled samples, which 'ddr embed' can't draw; 'ddr run' can use "
+            "them."
+        )
     # Rows of one group on both sides would make the error too good.
     kind = "grouped" if card.has_groups else "fraction"
     split: dict[str, Any] = {"kind": kind, "train": 0.5, "repeats": 1}

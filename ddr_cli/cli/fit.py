@@ -27,11 +27,11 @@ def fit(
 ) -> None:
     """Fit a spec's best method to all labelled samples and save it as a scikit-learn pipeline.
 
-    The spec's run determines the best method. If the spec tunes, the command selects the method by
-    its inner scores, which use no test samples. Otherwise it selects the method by the mean over
-    the test sets, so this mean is optimistic. --reducer and --classifier select a method by name; a
-    spec with one method needs no run. The file contains no pickle; the command prints the lines
-    that load it.
+    The command selects the best method from the results of `ddr run`. If the spec tunes, the
+    selection uses the inner scores, which depend on no test samples. Otherwise it uses the mean
+    over the test sets, so this mean is optimistic. --reducer and --classifier select a method by
+    name. A spec with one method needs no run. The file contains no pickle. The command prints the
+    lines of Python that load the file.
     """
     from ddr_cli.core.atomic import require_folder_of
     from ddr_cli.core.own_code import is_code

@@ -19,9 +19,9 @@ KINDS = {
     "datasets": "data sets with a card",
     "reducers": "methods of dimensionality reduction",
     "classifiers": "classifiers that score an embedding",
-    "measures": "other scores of an embedding",
+    "measures": "scores of an embedding that need no classifier",
     "metrics": "metrics of classifiers",
-    "splits": "ways to split data into training and test set",
+    "splits": "ways to split data into a training and a test set",
     "preprocessors": "preprocessing steps",
     "formats": "file formats of cards",
     "generators": "generators of synthetic data",
@@ -96,10 +96,12 @@ def list_names(
 ) -> None:
     """List data sets, shipped specs and suites, or the components of specs and cards.
 
-    Without KIND, the command lists the kinds.
+    Without KIND, the command lists all kinds.
     """
     if kind and kind not in KINDS:
-        raise InputError(f"No kind {kind!r}.{did_you_mean(kind, KINDS)} There are {_NAMES}.")
+        raise InputError(
+            f"There is no kind {kind!r}.{did_you_mean(kind, KINDS)} The kinds are {_NAMES}."
+        )
     rows = list(_names_and_summaries(kind) if kind else KINDS.items())
     if as_json:
         print_json([{"name": name, "summary": summary} for name, summary in rows])

@@ -15,10 +15,12 @@ app = typer.Typer(help="Create a file for your own method or spec.", no_args_is_
 
 @app.command("method")
 def method(
-    name: Annotated[str, typer.Argument(help="The file's name without .py, such as my_method.")],
+    name: Annotated[
+        str, typer.Argument(help="Name of the new file without .py, such as my_method.")
+    ],
     force: Force = False,
 ) -> None:
-    """Write a working method of about 40 lines, and a test of it."""
+    """Write a working method of about 40 lines, and a test of the method."""
     from ddr_cli.spec.new import write_method
 
     code, test, called = write_method(name, force=force)
@@ -29,7 +31,7 @@ def method(
 
 @app.command("spec")
 def spec(
-    name: Annotated[str, typer.Argument(help="The file's name without .yaml.")],
+    name: Annotated[str, typer.Argument(help="Name of the new file without .yaml.")],
     dataset: DatasetName = None,
     reducers: ReducerNames = None,
     classifiers: ClassifierNames = None,
@@ -47,7 +49,7 @@ def spec(
     trust: Trust = False,
     force: Force = False,
 ) -> None:
-    """Write a commented spec that is ready to run, and the schema with which editors check it.
+    """Write a commented spec that is ready to run, and a schema that lets editors check it.
 
     In a terminal, the command asks for missing options.
     """

@@ -51,7 +51,7 @@ ReducerNames = Annotated[
     list[str] | None,
     typer.Option(
         "--reducer",
-        help="A reducer, also ./mine.py:MyMethod. May be repeated.",
+        help="A reducer: a name or ./mine.py:MyMethod. May be repeated.",
         autocompletion=completion.reducers,
     ),
 ]
@@ -59,7 +59,7 @@ ClassifierNames = Annotated[
     list[str] | None,
     typer.Option(
         "--classifier",
-        help=f"A classifier, also sklearn.svm:SVC ({DEFAULT_CLASSIFIER} by default). May be "
+        help=f"A classifier: a name or sklearn.svm:SVC (default: {DEFAULT_CLASSIFIER}). May be "
         "repeated.",
         autocompletion=completion.classifiers,
     ),
@@ -85,7 +85,9 @@ Repeats = Annotated[
 ]
 Out = Annotated[
     Path,
-    typer.Option("--out", help="The folder in which <spec name>/ is created.", file_okay=False),
+    typer.Option(
+        "--out", help="The folder in which the command creates <spec name>/.", file_okay=False
+    ),
 ]
 DataDir = Annotated[
     list[Path] | None,
@@ -95,7 +97,7 @@ DataDir = Annotated[
 ]
 Trust = Annotated[
     bool,
-    typer.Option("--trust", help="Run code that a spec names by its file or module."),
+    typer.Option("--trust", help="Run code that a spec names by file or module."),
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Do not download anything.")]
 Jobs = Annotated[
@@ -123,7 +125,7 @@ RedoWords = Annotated[
         metavar="failed|changed|NAME|all",
         help="Replace existing rows. failed: failed rows; changed: rows of another version of "
         "the spec, the data or the code; NAME: rows of this reducer, classifier or measure; all: "
-        "all rows. Replaced rows are kept in <folder>/previous/, except failed ones. May be "
+        "all rows. <folder>/previous/ keeps the replaced rows, but not failed rows. May be "
         "repeated.",
     ),
 ]
@@ -218,8 +220,8 @@ Sandbox = Annotated[
     typer.Option(
         "--sandbox",
         callback=_sandboxed,
-        help="Run code that is not part of ddr in bubblewrap, without access to network, data, "
-        "results and other processes.",
+        help="Run code from outside ddr in bubblewrap, without access to the network, the data, "
+        "the results and other processes.",
     ),
 ]
 
@@ -263,7 +265,7 @@ def _bytes(text: str) -> int:
     except ValidationError:
         size = 0
     if not 0 < size <= sys.maxsize:
-        raise InputError(f"--memory-limit {text} is not a size; use e.g. 4GB or 512MiB.")
+        raise InputError(f"--memory-limit {text} is not a size; write for example 4GB or 512MiB.")
     return size
 
 
@@ -282,8 +284,8 @@ class RunOptions:
             "--memory-limit",
             metavar="SIZE",
             parser=_bytes,
-            help="Address space that each worker process may use, such as 4GB; a trial that needs "
-            "more fails with that reason.",
+            help="Address space that each worker process may use, such as 4GB. A trial that needs "
+            "more memory fails.",
         ),
     ] = None
     backend: Backend = "local"

@@ -28,8 +28,8 @@ def report(
         Format,
         typer.Option(
             "--format",
-            help="What to write: tables in a format, the page, figures as PDF, or "
-            "(all) everything except PDF.",
+            help="What to write: tables in one format, the page, or the figures as PDF. all: "
+            "everything except PDF.",
         ),
     ] = Format.all,
     full: Annotated[
@@ -48,7 +48,8 @@ def report(
     """Rebuild tables, figures, verdicts and one page from the trial logs of all runs.
 
     For runs that belong to no paper, the command writes the table, paired differences and
-    failures. If a run cannot be read, the command reports the run, leaves it out and exits with 1.
+    failures. If a run cannot be read, the command names the run, continues without it and exits
+    with 1.
     """
     from ddr_cli.papers.report import check_report, write_report
 
@@ -61,9 +62,9 @@ def report(
     else:
         _show(outcome, full=full)
     for reason in outcome.assessment.unread:
-        typer.echo(f"Left out: {reason}", err=True)
+        typer.echo(f"Skipped: {reason}", err=True)
     for lost in outcome.regressions:
-        typer.echo(f"Lost since the record: {lost}", err=True)
+        typer.echo(f"Recorded verdict lost: {lost}", err=True)
     if check:
         _conclude(outcome, results)
         return
@@ -94,7 +95,7 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
         )
     if outcome.regressions or outcome.assessment.unread:
         raise typer.Exit(EXIT_FAILED)
-    typer.echo("No recorded verdict is lost.", err=True)
+    typer.echo("The trial logs still support every recorded verdict.", err=True)
 
 
 def _show(outcome: ReportOutcome, *, full: bool) -> None:
@@ -119,4 +120,4 @@ def _show(outcome: ReportOutcome, *, full: bool) -> None:
     if own and not shown:
         print_table(screen, totals_table(own))
     if not full and (papers or not shown):
-        typer.echo("--full prints every number and claim; the page shows them all.")
+        typer.echo("For every number and claim, use --full or open the page.")

@@ -32,7 +32,7 @@ _CHECKOUT_SECONDS = 60.0
 
 @takes_run_options
 def run(specs: SpecNames, options: RunOptions) -> None:
-    """Run specs: write a log of trials, a table and a figure for each.
+    """Run specs, and write a trial log, a table and a figure for each spec.
 
     The same command resumes an interrupted run; finished trials are not repeated.
     """
@@ -43,8 +43,9 @@ def run(specs: SpecNames, options: RunOptions) -> None:
 def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     """Run specs, derive their files and print the results.
 
-    The exit code is 130 if the run was interrupted. If a spec could not be run, it is that of the
-    first such spec. If trials failed and the options do not allow failed trials, it is 1.
+    The exit code is 130 if the run was interrupted. If a spec could not be run, the exit
+    code is that of the first such spec. If trials failed and the options do not allow failed
+    trials, the exit code is 1.
     """
     from ddr_cli.engine import run_specs
     from ddr_cli.spec import left_out
@@ -137,7 +138,8 @@ def _show(
     if outcome.failed:
         typer.echo(
             f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder} "
-            "--reasons' shows why; the same command with --redo failed runs them again.",
+            "--reasons' shows why. To run the failed trials again, add --redo failed to the "
+            "command.",
             err=True,
         )
 
@@ -170,10 +172,12 @@ def _show_all(endings: Mapping[str, RunOutcome | DdrError], out: Path) -> None:
     if not (done or failed or refused):
         typer.echo(f"Nothing to do: all {skipped} trials of {len(outcomes)} specs are done.")
         return
-    parts = [f"{done} trials done now", f"{skipped} before"] + [f"{failed} failed"] * bool(failed)
+    parts = [f"{done} trials done now", f"{skipped} done before"] + [f"{failed} failed"] * bool(
+        failed
+    )
     typer.echo(f"{len(outcomes)} specs in {out}: {', '.join(parts)}.")
     if refused:
-        typer.echo(f"Not run: {', '.join(refused)}.", err=True)
+        typer.echo(f"Specs that could not run: {', '.join(refused)}.", err=True)
     _show_next(out)
 
 

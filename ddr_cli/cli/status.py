@@ -24,14 +24,14 @@ def status(
 ) -> None:
     """Show the progress of runs: trials done, failures and their reasons, and the time left.
 
-    If one of several runs cannot be read, the command reports it, leaves it out and exits with 1.
+    If a run cannot be read, the command names the run, shows the other runs and exits with 1.
     """
     from ddr_cli.engine import run_status
 
     folders = _run_folders(results)
     if not folders:
         raise InputError(
-            f"There is no run in {results}; 'ddr run SPEC' creates one; --out chooses where."
+            f"There is no run in {results}; create a run with 'ddr run SPEC --out {results}'."
         )
     runs, unread = [], []
     for folder in folders:
@@ -47,7 +47,7 @@ def status(
         for run in runs:
             typer.echo(in_width(str(run), indent=2))
     for reason in unread:
-        typer.echo(f"Left out: {reason}", err=True)
+        typer.echo(f"Skipped: {reason}", err=True)
     if unread:
         raise typer.Exit(EXIT_FAILED)
 

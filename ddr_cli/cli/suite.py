@@ -50,7 +50,9 @@ SuiteName = Annotated[
 ]
 Out = Annotated[
     Path,
-    typer.Option("--out", help="The folder in which suite_<name>/ is created.", file_okay=False),
+    typer.Option(
+        "--out", help="The folder in which the command creates suite_<name>/.", file_okay=False
+    ),
 ]
 Tracks = Annotated[
     list[str] | None,
@@ -62,19 +64,20 @@ Only = Annotated[
 ]
 OwnMethod = Annotated[
     str,
-    typer.Argument(
-        help="Your method, such as ./mine.py:MyMethod, package.module:Class, or a name."
-    ),
+    typer.Argument(help="Your method: ./mine.py:MyMethod, package.module:Class or a name."),
 ]
 Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="A budget of CPU hours.")]
 Classifier = Annotated[
     str | None,
     typer.Option(
-        "--classifier", metavar="NAME", help="The classifier to compare by (default: the first)."
+        "--classifier",
+        metavar="NAME",
+        help="Compare methods with this classifier (default: the first).",
     ),
 ]
 Metric = Annotated[
-    str | None, typer.Option("--metric", help="Metric to compare by (default: the first).")
+    str | None,
+    typer.Option("--metric", help="Compare methods by this metric (default: the first)."),
 ]
 
 
@@ -88,7 +91,9 @@ def _parts(
 
     found = parts_of(suite, folder_of(suite, out), tracks=tracks or (), only=only or ())
     if not found:
-        raise InputError("No data set is in this track; 'ddr suite status' lists the data sets.")
+        raise InputError(
+            "No data set matches --track and --only; 'ddr suite status' lists the data sets."
+        )
     return found
 
 
@@ -128,10 +133,11 @@ def run(
     sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
     quiet: Quiet = False,
 ) -> None:
-    """Run a suite's missing and stale trials; the same command resumes.
+    """Run a suite's missing and stale trials, or resume an interrupted run.
 
     The command runs one split of every data set before it starts the next split, so an
-    interrupted run covers all data sets. After --hours of CPU time, it starts no further split.
+    interrupted run covers all data sets. After --hours of CPU time, the
+    command starts no further split.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.audits import audit_parts
@@ -178,10 +184,10 @@ def status(
     """Show which trials of a suite are done, stale or missing, by data set and by method.
 
     Stale rows belong to another version of the suite, the data, a method or a setting. Tables omit
-    stale rows, and a run replaces them. A warning names each method whose remaining fits are
-    expected to exceed the suite's time limit or this machine's memory. With --hours, the command
-    also estimates the CPU time of the remaining trials from the existing rows, and shows how many
-    splits the budget covers.
+    stale rows, and `ddr suite run` replaces them. A warning names each method whose remaining fits
+    are expected to exceed the suite's time limit or this machine's memory. With --hours, the
+    command also estimates the CPU time of the remaining trials from the existing rows, and shows
+    how many splits the budget covers.
     """
     from ddr_cli.suite.remaining import cost_table
     from ddr_cli.suite.tables import (
@@ -268,7 +274,7 @@ def page(
     suite, parts = _planned(name, out, trust)
     files, is_made = write_benchmark(benchmark_of(suite, parts), out)
     page = next(path for path in files if path.name == PAGE)
-    told = "written" if is_made else "unchanged: no row, no setting and no code has changed"
+    told = "written" if is_made else "are up to date: no row, no setting and no code has changed"
     typer.echo(f"{len(files)} files {told}.\nThe leaderboard: {page}")
 
 
@@ -276,7 +282,8 @@ def page(
 def export(
     name: SuiteName,
     file: Annotated[
-        Path, typer.Argument(help="rows.csv: one long table; results.zip: an archive to publish.")
+        Path,
+        typer.Argument(help="File to write: rows.csv for a table, or results.zip for an archive."),
     ],
     out: Out = Path("results"),
     trust: Trust = False,
@@ -284,8 +291,8 @@ def export(
     """Write all rows of a suite, as one long table (.csv) or as an archive to publish (.zip).
 
     The table has the columns method, data set, split, metric, value, seconds and setting. The
-    archive contains the trial logs, the suite, CITATION.cff and checksums. The same rows give
-    identical files.
+    archive contains the trial logs, the suite, CITATION.cff and checksums. The same rows always
+    give identical files.
     """
     from ddr_cli.core.atomic import atomic_write, clear_messages
     from ddr_cli.report.table import Table
@@ -305,12 +312,12 @@ def export(
         with suppress(InputError):  # no split is finished by all methods
             shown = shown_board(name, out, lambda: (suite, ranked), (), **options)
         names = write_archive(suite, parts, folder_of(suite, out), file, shown)
-        typer.echo(f"{len(names)} files\n  {file}")
+        typer.echo(f"An archive of {len(names)} files:\n  {file}")
         return
     rows = long_rows(suite_rows(parts))
     with clear_messages(file):
         atomic_write(file, Table(rows).csv())
-    typer.echo(f"{len(rows)} rows\n  {file}")
+    typer.echo(f"A table of {len(rows)} rows:\n  {file}")
 
 
 @app.command("fetch")
@@ -319,19 +326,21 @@ def fetch(
     source: Annotated[
         str | None,
         typer.Option(
-            "--from", metavar="FILE_OR_URL", help="Archive to use instead of the release's archive."
+            "--from",
+            metavar="FILE_OR_URL",
+            help="Use this archive instead of the release's archive.",
         ),
     ] = None,
 ) -> None:
     """Download the published rows of a shipped suite, verify them, and keep them in the cache.
 
-    All commands use them if ./results has no rows of the suite.
+    All commands use these rows if ./results has no rows of the suite.
     """
     from ddr_cli.spec.load import find_yaml
     from ddr_cli.suite.published import fetch
 
     folder, n_files = fetch(find_yaml(name, "suites", "suite"), source)
-    typer.echo(f"{n_files} files\n  {folder}\nNext: ddr suite table {name}")
+    typer.echo(f"{n_files} files in the cache:\n  {folder}\nNext: ddr suite table {name}")
 
 
 @app.command("add")
@@ -394,8 +403,8 @@ def _show(joined: Joined) -> None:
             notes.append(audit_line(joined.audits))
             if tunes and not joined.is_tuned:
                 notes.append(
-                    f"{joined.label} has nothing to tune (no n_components, no own grids): tuned "
-                    "and default results are equal"
+                    f"{joined.label} has no n_components and no grids to tune, so the tuned "
+                    "results equal the default results"
                 )
             for line in notes:
                 typer.echo(in_width(line, indent=2))
@@ -422,11 +431,12 @@ def submit(
     sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
     quiet: Quiet = False,
 ) -> None:
-    """Run your own method as `ddr suite add` does, and make its folder ready for a pull request.
+    """Run your own method as `ddr suite add` does, and prepare a folder for a pull request.
 
     The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
-    and a card. The fields of the card come from the file of --card (default: an earlier card in the
-    folder). The metadata of the method's package and its docstring supply missing fields.
+    and a card. The command reads the card's fields from the file of --card (default: an earlier
+    card in the folder). It takes missing fields from the metadata of the method's package and from
+    the method's docstring.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
@@ -446,7 +456,7 @@ def submit(
 
 @app.command("verify")
 def verify(
-    folder: Annotated[Path, typer.Argument(help="A folder of 'ddr suite submit'.")],
+    folder: Annotated[Path, typer.Argument(help="A folder that 'ddr suite submit' wrote.")],
     splits: Annotated[
         int, typer.Option("--splits", min=1, help="Number of splits of each data set to rerun.")
     ] = 1,
@@ -458,8 +468,8 @@ def verify(
     """Rerun splits of a submitted method, drawn at random, and compare all values bit by bit.
 
     The method runs in sealed processes. If all values and the audit are equal, the command
-    records the verification in verified.json. Otherwise it shows the values that differ, names the
-    libraries whose versions differ, and exits with 1.
+    records the verification in verified.json. Otherwise the command shows the values that
+    differ, names the libraries whose versions differ, and exits with 1.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table
@@ -474,9 +484,11 @@ def verify(
     for line in found.problems:
         _print_error(line)
     if not found.is_equal:
-        typer.echo(f"{submission.card.label} is not verified: the rerun differs.", err=True)
+        typer.echo(
+            f"{submission.card.label} is not verified: its rerun gave other results.", err=True
+        )
         raise typer.Exit(EXIT_FAILED)
     typer.echo(
         f"{submission.card.label} is verified: all values of {found.rows} rows are equal "
-        f"({found.datasets} data sets, {found.splits} of the splits of each)."
+        f"({found.datasets} data sets, number of splits per data set: {found.splits})."
     )

@@ -65,10 +65,10 @@ def sweep(
     *,
     options: RunOptions,
 ) -> None:
-    """Sweep a parameter of a spec; write a table and a curve.
+    """Sweep a parameter of a spec, and write a table and a curve.
 
-    `ddr sweep --param beta` sweeps CCDR's beta on Landsat, on 10 re-splits; `ddr sweep
-    digits_ccdr_beta --param n_neighbors --values 2,4,8` sweeps another spec; `ddr sweep --dataset
+    `ddr sweep --param beta` sweeps CCDR's beta on Landsat, on 10 re-splits. `ddr sweep
+    digits_ccdr_beta --param n_neighbors --values 2,4,8` sweeps another spec. `ddr sweep --dataset
     iris --reducer lda --param n_components` needs no spec.
     """
     from ddr_cli.cli.run import run_and_show
@@ -94,7 +94,7 @@ def sweep(
             raise InputError("Name the reducer to sweep, such as --reducer ccdr.")
         base = _spec_of(dataset, reducers, classifiers, params, options)
     if len(values or ()) > len(params):
-        raise InputError("There are more --values than --param; give one --values per --param.")
+        raise InputError("There are more --values than --param; use --values once per --param.")
     grids = [parse_values(text) for text in values or ()]
     padded = [*grids, *[None] * (len(params) - len(grids))]
     swept = with_sweep(base, dict(zip(params, padded, strict=True)))
@@ -142,7 +142,7 @@ def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
 
     if facts.seconds_left is not None:
         size += f"; about {duration(facts.seconds_left)} left at the last run's speed"
-    fewer = "--repeats N uses fewer splits, --jobs N more processes"
+    fewer = "--repeats N uses fewer splits, and --jobs N uses more processes"
     if not sys.stdin.isatty() or os.environ.get("CI"):
         raise InputError(f"{size}. Use --yes to start; {fewer}.")
     typer.echo(f"{size}. {fewer}.", err=True)

@@ -26,7 +26,7 @@ from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
 EQUIVALENCE = 0.01
 """The largest difference that counts as equal by default: one percentage point."""
 
-SIGNED_RANKS, T_TEST = "Wilcoxon's signed ranks", "corrected t"
+SIGNED_RANKS, T_TEST = "Wilcoxon's signed-rank test", "corrected t-test"
 _PAIR_COLUMNS = [
     *("track", "first", "second", "datasets", "wins", "equal", "losses"),
     *("median_difference", "low", "high", "test", "p_value", "p_holm"),

@@ -261,13 +261,13 @@ def _check_common(
     if len(datasets) > 1 and (pairs.empty or pairs["datasets"].max() < 2):
         problem = "No two methods of the same track were run on at least two data sets"
     elif len(datasets) == 1 and len(selection.places) > 1 and not any(linked):
-        problem = "The runs are on one data set, but share no split"
+        problem = "The runs use one data set, but share no split"
     elif differences.empty and pairs.empty:
         problem = "There are no two methods to compare"
         if len({entry.track for entry in selection.entries}) > 1:
-            problem += (
-                ", neither among those fitted with the unlabelled test samples nor among the "
-                "others; --against NAME compares one method with all"
+            problem = (
+                "No track (inductive or transductive) has two methods to compare; --against NAME "
+                "compares one method with all methods"
             )
     else:
         return
@@ -283,6 +283,6 @@ def _note_on_datasets(selection: Selection) -> Iterator[str]:
     several = [f"{name} ({', '.join(own)})" for name, own in runs.items() if len(own) > 1]
     if several and len(runs) > 1:
         yield (
-            "Each data set counts once, with the mean over its runs that have both methods: "
-            f"{'; '.join(several)}."
+            f"Several runs use the same data set: {'; '.join(several)}. Each data set counts once, "
+            "with the mean over its runs that have both methods."
         )

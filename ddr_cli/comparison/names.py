@@ -12,13 +12,13 @@ from ddr_cli.spec.method_name import method_name as method_name
 _PARAMETERS = {
     "reducer.beta": "β",
     "reducer.n_components": "embedding dimension",
-    "reducer.n_neighbors": "neighbours k of the graph",
+    "reducer.n_neighbors": "neighbours k in the graph",
     "reducer.n_neighbors_within": "neighbours within a class",
     "reducer.n_neighbors_between": "neighbours in other classes",
-    "reducer.centroid_scale": "factor of the bound on the class centres",
-    "reducer.mode": "test samples",
+    "reducer.centroid_scale": "factor in the bound on the class centres",
+    "reducer.mode": "use of the test samples",
     "reducer.weights": "weights",
-    "classifier.n_neighbors": "neighbours K in the embedding",
+    "classifier.n_neighbors": "neighbours K of the classifier",
     "labels": "labelled training samples per class",
     "split.train": "size of the training set",
 }
@@ -41,7 +41,7 @@ _FAMILIES = {
     "grouped": ("split by groups", "splits by groups"),
     "given": ("given split", "given splits"),
     "labelled": ("random choice of labels", "random choices of labels"),
-    "whole": ("run on all points", "runs on all points"),
+    "whole": ("run on all samples", "runs on all samples"),
 }
 
 
@@ -69,14 +69,14 @@ def plain(value: Any) -> str:
 
 
 def family_name(family: str, n: int) -> str:
-    """Return ``50 re-splits``, ``the predefined split`` or ``all points``."""
+    """Return ``50 re-splits``, ``the predefined split`` or ``all samples``."""
     # Where sizes of the training part are compared, a family's name ends with its size.
     kind = family.partition("-")[0]
     one, many = _FAMILIES.get(kind, (f"{family} split", f"{family} splits"))
     if family == "predefined":
         return f"the {one}"
     if family == "whole" and n == 1:
-        return "all points"
+        return "all samples"
     return f"{n} {one if n == 1 else many}"
 
 

@@ -96,7 +96,7 @@ def load_run(folder: Path) -> Run:
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(
-            f"{folder} is not a run's folder: it holds no {MANIFEST}. "
+            f"{folder} is not a run's folder, because it contains no {MANIFEST}. "
             "Name the folder that 'ddr run' wrote, such as results/landsat_ccdr_beta."
         )
     manifest = read_manifest(folder)
@@ -112,11 +112,11 @@ def load_run(folder: Path) -> Run:
     if trials.empty and not set(spec.metrics) <= set(trials):
         raise InputError(
             f"{folder} has no finished trial: its {FILE_NAME} is empty. "
-            f"'ddr run {printable(spec_word(folder.name))}' resumes."
+            f"'ddr run {printable(spec_word(folder.name))}' resumes the run."
         )
     if lacking := [name for name in needed if name not in trials]:
         raise InputError(
-            f"{path} is damaged: it has no column '{lacking[0]}'. Restore it, "
+            f"The trial log of {folder} is damaged: it has no column '{lacking[0]}'. Restore it, "
             "or run the spec again with --redo all."
         )
     families = {split: split_family(split) for split in trials["split"].unique()}
@@ -126,13 +126,13 @@ def load_run(folder: Path) -> Run:
 def find_runs(results: Path) -> list[Path]:
     """Return the folders of all runs below a results folder, sorted; there must be at least one."""
     if not results.is_dir():
-        raise InputError(f"There is no folder {results}. Name the folder that 'ddr run' wrote to.")
+        raise InputError(f"There is no folder {results}. Name the folder that 'ddr run' wrote.")
     folders = sorted(path.parent for path in results.glob(f"*/{MANIFEST}"))
     if not folders:
         hint = (
-            f" It is itself a run's folder: name the folder above it, {results.parent}."
+            f" It is a run's folder: name its parent folder, {results.parent}."
             if (results / MANIFEST).is_file()
-            else " 'ddr run digits_ccdr_beta' makes one without any download."
+            else " 'ddr run digits_ccdr_beta' produces results without a download."
         )
         raise InputError(f"{results} holds no results.{hint}")
     return folders

@@ -175,11 +175,13 @@ def _metric(requested: str | None, places: Sequence[ComparedRun]) -> str:
     metric = requested or places[0].run.spec.metrics[0]
     known = list(dict.fromkeys(name for place in places for name in place.run.spec.metrics))
     if metric not in known:
-        hint = did_you_mean(metric, known) or f" There is {', '.join(known)}."
+        hint = did_you_mean(metric, known) or f" The metrics are {', '.join(known)}."
         who = f"{places[0].label} has" if len(places) == 1 else "The runs have"
         raise InputError(f"{who} no metric '{metric}'.{hint}")
     if get_scale(metric).better is None:
-        raise InputError(f"'{metric}' has no better direction, so it cannot compare methods.")
+        raise InputError(
+            f"'{metric}' can't rank methods: neither a high nor a low value is better."
+        )
     return metric
 
 
@@ -190,29 +192,29 @@ def _repeated(place: ComparedRun, metric: str) -> pd.DataFrame:
     """Return the rows of a metric over all of a run's repeated splits."""
     run, rows = place.run, place.summary.rows
     if metric not in run.spec.metrics:
-        place.remarks.append(f"Left out: no metric '{metric}'")
+        place.remarks.append(f"Not compared, because the run has no metric '{metric}'")
         return rows.iloc[:0]
     own = run.spec.split.kind == PREDEFINED
     rows = rows[(rows["metric"] == metric) & ((rows["split"] == PREDEFINED) == own)]
     if (shuffled := rows["control"] == SHUFFLED_LABELS).any():
-        place.remarks.append("Shuffled labels are a control, not a method: left out")
+        place.remarks.append("Results on shuffled labels are controls and are not compared")
         rows = rows[~shuffled]
     complete = rows["n"] == rows["planned"]
     if rows.empty:
-        place.remarks.append("Left out: none of its trials succeeded")
+        place.remarks.append("Not compared, because no trial of the run succeeded")
     elif rows["planned"].max() < 2:
         place.remarks.append(
-            "Left out: one split has no spread; run the spec on two splits or more, such as with "
-            "--repeats 20"
+            "Not compared, because the run has only one split; run the spec with more splits, for "
+            "example with --repeats 20"
         )
         return rows.iloc[:0]
     elif len(partial := rows[~complete]):
         names = dict.fromkeys(
-            f"{row['reducer_label']}, {row['classifier_label']} on {row['n']} of {row['planned']} "
-            "splits"
+            f"{row['reducer_label']}, {row['classifier_label']} ({row['n']} of {row['planned']} "
+            "splits succeeded)"
             for row in partial.to_dict("records")
         )
-        place.remarks.append(f"Left out, as not all splits succeeded: {listed(list(names))}")
+        place.remarks.append(f"Not compared, because some splits failed: {listed(list(names))}")
     return rows[complete]
 
 
@@ -229,13 +231,13 @@ def _one_classifier_setting(
         labels = [item for item in items if _is_called(item.label, requested)]
         items = labels or [item for item in items if _is_called(item.name, requested)]
         if not items:
-            place.remarks.append(f"Left out: no classifier '{requested}'")
+            place.remarks.append(f"Not compared, because the run has no classifier '{requested}'")
     kept: dict[str, str] = {}
     for item in items:
         label = method_name(item.label)
         if item.name in kept:
             place.remarks.append(
-                f"For {method_name(item.name)}, {kept[item.name]} is compared, not {label}"
+                f"{method_name(item.name)} is compared as '{kept[item.name]}', not as '{label}'"
             )
         kept.setdefault(item.name, label)
     return rows[rows["classifier_label"].isin(kept.values())]
@@ -245,7 +247,7 @@ def _check_classifier(requested: str, places: Sequence[ComparedRun]) -> None:
     items = [item for place in places for item in place.run.spec.evaluators]
     known = list(dict.fromkeys(text for item in items for text in (item.name, item.label)))
     if not any(_is_called(text, requested) for text in known):
-        hint = did_you_mean(requested, known) or f" There is {', '.join(known)}."
+        hint = did_you_mean(requested, known) or f" The classifiers are {', '.join(known)}."
         raise InputError(f"No classifier is called '{requested}'.{hint}")
 
 
@@ -263,7 +265,7 @@ def _settings(at: Sequence[str], places: Sequence[ComparedRun]) -> dict[str, Any
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name or not value:
             raise InputError(
-                f"--at {text} is not NAME=VALUE; write it such as --at n_components=10."
+                f"--at {text} is not NAME=VALUE; write for example --at n_components=10."
             )
         found[_column(name, parameters, places)] = parse_value(value)
     return found
@@ -279,8 +281,8 @@ def _column(name: str, parameters: Sequence[str], places: Sequence[ComparedRun])
         return meant[0]
     hint = did_you_mean(name, [*parameters, *(each.split(".")[-1] for each in parameters)])
     if meant:
-        hint = f" It may be {' or '.join(meant)}; give the whole name."
-    raise InputError(f"No run has one parameter '{name}'.{hint}")
+        hint = f" It can mean {' or '.join(meant)}; write the whole name."
+    raise InputError(f"The runs have no single parameter '{name}'.{hint}")
 
 
 def _one_budget(
@@ -297,7 +299,7 @@ def _one_budget(
         values = rows[name]
         most = ALL if (values == ALL).any() else values.max()
         if not (values == most).all():
-            place.remarks.append(f"Compared at {name} = {plain(most)}")
+            place.remarks.append(f"Methods are compared at {name} = {plain(most)}")
         rows = rows[values == most]
     return rows
 
@@ -321,7 +323,7 @@ def _best(
     most = max((each.settings for each in found), default=1)
     if most > 1:
         place.remarks.append(
-            f"Swept methods are compared at their best setting, of up to {most}, by mean "
+            f"Each swept method is compared at the best of its settings (up to {most}) by mean "
             f"{metric_name(metric)} on the test sets, which favours larger grids"
         )
     return found
@@ -353,13 +355,13 @@ def _with_value(
         return group
     if absent and not tuned and column not in AXES:
         short = column.partition(".")[2]
-        place.remarks.append(f"{name} has no {short} and is compared as it is")
+        place.remarks.append(f"{name} has no {short} and is compared at its own setting")
         return group
     chosen = group.iloc[:0]
     if not absent:
         chosen = group[[same_value(each, value) for each in group[column]]]
     if chosen.empty:
-        place.remarks.append(f"{name} cannot have {shown}: left out")
+        place.remarks.append(f"{name} cannot have {shown} and is not compared")
     return chosen
 
 
@@ -427,7 +429,7 @@ def matching(requested: str, names: Sequence[str]) -> list[str]:
     """Return the methods that a name means: those with this name, else those that start with it."""
     found = _known(requested, names)
     if not found:
-        hint = did_you_mean(requested, names) or f" There are {'; '.join(names)}."
+        hint = did_you_mean(requested, names) or f" The methods are {'; '.join(names)}."
         raise InputError(f"No method is called '{requested}'.{hint}")
     return found
 

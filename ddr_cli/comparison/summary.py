@@ -449,9 +449,9 @@ def _item_of(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Ite
     found = find_item(run, piece, setting)
     if found is None:
         raise InputError(
-            f"{run.folder / journal.FILE_NAME} holds a {piece} '{setting[piece]}' whose parameters "
-            f"are not in {MANIFEST}; one of the two files is another run's. Run the "
-            "spec again with --redo all."
+            f"{run.folder / journal.FILE_NAME} contains a {piece} '{setting[piece]}' whose "
+            f"parameters are not in {MANIFEST}; one of the two files belongs to another run. Run "
+            "the spec again with --redo all."
         )
     return found
 

@@ -46,7 +46,7 @@ def paired(first: Row, second: Row) -> PairedDifferences:
     except InputError:
         raise InputError(
             f"{first.summary.run.name} and {second.summary.run.name} were not run on the same "
-            "splits; run both with the same seed and repeats."
+            "splits; run both specs with the same seed and repeats."
         ) from None
 
 
@@ -58,7 +58,9 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
     """
     found = [paired(first, second) for first, second in pairs]
     if len({each.splits for each in found}) > 1:
-        raise InputError("Not all settings were run on the same splits.")
+        raise InputError(
+            "Not all settings were run on the same splits; 'ddr run' runs the missing trials."
+        )
     first = pairs[0][0]
     sizes = first.summary.run.sizes(first.family)
     if len(found[0].splits) < 2 or sizes is None or min(sizes) == 0:

@@ -63,7 +63,9 @@ def read_text(path: Path) -> tuple[bytes, str]:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.") from None
+        raise InputError(
+            f"{path} can't be read: {error.strerror}; check the path and its permissions."
+        ) from None
     here = Path.cwd()
     return raw, str(path.relative_to(here) if path.is_relative_to(here) else path)
 

@@ -66,11 +66,11 @@ def make_dataset(
     columns = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
     labels = np.asarray(y)
     if labels.ndim != 1:
-        raise InputError(f"y has shape {labels.shape}; y needs one class per row.")
+        raise InputError(f"y has the shape {labels.shape}, but y needs one class per row of X.")
     missing = np.array([each is None or each != each for each in labels.tolist()])
     if missing.all() or (missing.any() and not unlabelled):
         raise InputError(
-            "y has missing values; leave these rows out, or use unlabelled=True to keep them as "
+            "y has missing values; remove these rows, or use unlabelled=True to keep them as "
             "unlabelled training samples."
         )
     try:
@@ -83,7 +83,10 @@ def make_dataset(
     keep = {"unlabelled": "keep"} if unlabelled else {}
     card = _card(name, title or name, **keep)
     if points.ndim != 2:
-        raise InputError(f"X has shape {points.shape}; X needs one row per sample.")
+        raise InputError(
+            f"X has the shape {points.shape}, but X needs one row per sample and one column per "
+            "feature."
+        )
     raw = RawData(
         points,
         # A missing label is replaced by one of their type, to be sorted with them.
@@ -111,8 +114,8 @@ def held_in_memory(dataset: Dataset) -> Iterator[str | dict[str, Any]]:
                 yield {"name": dataset.name, **options}
                 return
         raise InputError(
-            f"'{dataset.name}' is the name of a shipped data set, but these arrays differ from it: "
-            "choose another name."
+            f"'{dataset.name}' is the name of a shipped data set, but these arrays differ from "
+            "that data set; choose another name."
         )
     bare = _card(dataset.name, dataset.title)
     more = {} if dataset.split is None else {"split": "by_file"}
@@ -130,7 +133,7 @@ def dataset_in_memory(name: str) -> Dataset:
     if name not in _datasets:
         raise DataUnavailableError(
             f"The data set '{name}' was passed as arrays in another Python program, which this "
-            "program cannot read."
+            "program can't read; pass the arrays again."
         )
     return _datasets[name]
 

@@ -61,24 +61,25 @@ class CardFile(Frozen):
     """One raw file."""
 
     path: Annotated[str, MinLen(1)]
-    """Its path in a mirror, ``<folder>/<file>``, or next to a user's own card."""
+    """The path in a data folder, ``<folder>/<file>``, or relative to a user's own card."""
     also: tuple[str, ...] = ()
-    """Other paths of the same content, such as the unpacked file."""
+    """Other paths of the same file, such as the path of the unpacked file."""
     role: Literal["train", "test"] | None = None
-    """Its set in a predefined split."""
+    """The set of the predefined split (train or test) to which the file belongs."""
     urls: tuple[
         Annotated[Url, BeforeValidator(_short_for("url"), json_schema_input_type=str | Url)], ...
     ] = ()
-    """The addresses to download it from, the best first."""
+    """The addresses from which to download the file, the best first."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    """The checksum of the file at `urls`, if it is known."""
+    """The SHA-256 checksum of the file at `urls`, if known."""
     bytes: Annotated[int, Gt(0)] | None = None
 
     @model_validator(mode="after")
     def _stays_inside(self) -> CardFile:
         if self.urls and not is_inside(self.path):
             raise ValueError(
-                f"a file with 'urls' is stored in the cache, so its path cannot be {self.path}"
+                "a file with 'urls' is stored in the cache, so it can't have the path "
+                f"{self.path}; use a path such as <folder>/<file>"
             )
         return self
 
@@ -86,8 +87,8 @@ class CardFile(Frozen):
 def _no_code(name: str) -> str:
     if is_code(name):
         raise ValueError(
-            f"a card cannot name code ({name}): a package registers a format or generator by name, "
-            "in the entry points ddr.formats or ddr.generators"
+            f"a card can't name code ({name}); install a package that registers a format or "
+            "generator in the entry points ddr.formats or ddr.generators"
         )
     return name
 
@@ -154,7 +155,7 @@ class Duplicates(Frozen):
 
     exact: Annotated[int, Ge(0)]
     exact_across: Annotated[int, Ge(0)]
-    """Those of `exact` with an equal sample in another class."""
+    """The number of samples of `exact` that have an equal sample in another class."""
     near: Annotated[int, Ge(0)] | None = None
     near_across: Annotated[int, Ge(0)] | None = None
 
@@ -185,7 +186,7 @@ class Expect(Frozen):
     split: SplitSizes | None = None
     fingerprint: Fingerprint | None = None
     duplicates: Duplicates | None = None
-    """Only `ddr data verify` counts them."""
+    """The number of samples with duplicates; only `ddr data verify` checks this number."""
 
 
 class Variant(Frozen):
@@ -201,7 +202,7 @@ class Card(Frozen):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
     title: str
     version: Annotated[int, Ge(1)] = 1
-    """A number to raise whenever the loaded numbers change."""
+    """A version number; raise it whenever the loaded numbers change."""
     description: str = ""
     citation: str = ""
     licence: str = ""
@@ -210,30 +211,30 @@ class Card(Frozen):
     files: tuple[CardFile, ...] = ()
     format: AsFormat | None = None
     alternatives: tuple[Layout, ...] = ()
-    """Other files and formats of the same data, searched for after `files`."""
+    """Other files and formats of the same data, which `ddr` searches for after `files`."""
     generate: AsGenerator | None = None
-    """The generator that makes the data set; it then has no files."""
+    """The generator of a data set without files."""
     options: dict[str, Option] = Field(default_factory=dict)
     """Options of the format or generator that a spec may choose."""
     keep: tuple[Label, ...] | None = None
     """Keep only the rows of these classes."""
     merge: dict[Label, tuple[Label, ...]] | None = None
-    """New classes, each with the classes it merges; other rows are left out."""
+    """New classes, each with the list of classes that it merges; other rows are removed."""
     unlabelled: Literal["keep"] | None = None
-    """Rows without a label, or with the label -1, are unlabelled training samples."""
+    """keep: rows without a label, or with the label -1, are unlabelled training samples."""
     names: dict[Label, Label] | None = None
-    """The classes' names for the labels of the files, in the order of the classes."""
+    """The name of the class for each label in the files, in the order of the classes."""
     image_shape: tuple[Annotated[int, Ge(1)], Annotated[int, Ge(1)]] | None = None
-    """Height and width, if the files don't state them."""
+    """Height and width of the images, if the files do not state the size."""
     decimals: Annotated[int, Ge(0)] | None = None
-    """Number of decimals to which X is rounded, so that the fingerprint does not depend on the
-    platform's logarithm or sine."""
+    """Number of decimals to which `ddr` rounds X. Without rounding, the fingerprint can depend on
+    the platform's logarithm or sine."""
     split: Literal["by_file"] | None = None
-    """The predefined split: the role of each file determines the set of its rows."""
+    """by_file: the role of each file (train or test) determines the set of its rows."""
     expect: Expect = Expect()
     """The expected properties of the arrays."""
     variants: tuple[Variant, ...] = ()
-    """The expected properties of the arrays with other options."""
+    """The expected properties of the arrays if a spec chooses other options."""
 
     _path: Path | None = PrivateAttr(default=None)
     _shipped: bool = PrivateAttr(default=False)
@@ -241,15 +242,17 @@ class Card(Frozen):
     @model_validator(mode="after")
     def _consistent(self) -> Card:
         if self.generate is None and (not self.files or self.format is None):
-            raise ValueError("a card needs 'files' and 'format', or 'generate'")
+            raise ValueError("a card needs 'generate', or both 'files' and 'format'")
         if self.generate is not None and (self.files or self.format or self.alternatives):
-            raise ValueError("a card with 'generate' can't have 'files', 'format', 'alternatives'")
+            raise ValueError(
+                "a card with 'generate' can't have 'files', 'format' or 'alternatives'"
+            )
         if self.split == "by_file":
             for layout in self.layouts:
                 if {file.role for file in layout.files} != {"train", "test"}:
                     raise ValueError(
-                        "'split: by_file' needs a role for every file, and files of both roles, "
-                        "train and test"
+                        "'split: by_file' needs a role for every file, and at least one file with "
+                        "each role, train and test"
                     )
         for variant in self.variants:
             unknown = variant.options.keys() - self.options.keys()
@@ -337,7 +340,7 @@ class Card(Frozen):
         for name in given.keys() - self.options.keys():
             hint = did_you_mean(name, self.options)
             names = ", ".join(self.options)
-            there = f"Its options are {names}." if names else "It has none."
+            there = f"The options are {names}." if names else "This data set has no options."
             raise InputError(f"The data set '{self.name}' has no option '{name}'.{hint} {there}")
         return {
             name: self._checked(name, option, given.get(name, option.default))
@@ -350,7 +353,7 @@ class Card(Frozen):
             if (type(value), value) not in [(type(choice), choice) for choice in option.choices]:
                 choices = [str(choice) for choice in option.choices]
                 raise InputError(
-                    f"The data set '{self.name}' can't have {name}: {value!r}."
+                    f"The data set '{self.name}' has no value {value!r} for the option {name}."
                     f"{did_you_mean(str(value), choices)} The values are {', '.join(choices)}."
                 )
             return value

@@ -262,7 +262,9 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
     if card.split == "by_file":
         if raw.sizes is None or len(raw.sizes) != len(files):
             raise InputError(
-                "This format does not record which rows come from which file, so there is no split."
+                "'split: by_file' needs a format that records which rows come from which file; "
+                "this "
+                "format does not."
             )
         split = _split_of(np.repeat([file.role or "" for file in files], raw.sizes))
     if raw.groups is not None:
@@ -294,7 +296,7 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
 def _check_shapes(card: Card, raw: RawData) -> None:
     n_samples = raw.X.shape[0]
     if raw.X.ndim != 2 or n_samples == 0 or raw.X.shape[1] == 0:
-        raise InputError(f"The data set '{card.name}' is empty: its shape is {raw.X.shape}.")
+        raise InputError(f"The data set '{card.name}' is empty: the shape of X is {raw.X.shape}.")
     if len(raw.labels) != n_samples:
         raise InputError(
             f"The data set '{card.name}' has {n_samples} rows but {len(raw.labels)} labels."
@@ -302,8 +304,8 @@ def _check_shapes(card: Card, raw: RawData) -> None:
     shape = raw.image_shape or card.image_shape
     if shape is not None and shape[0] * shape[1] != raw.X.shape[1]:
         raise InputError(
-            f"The card '{card.name}' states images of {shape[0]} x {shape[1]} pixels, but there "
-            f"are {raw.X.shape[1]} features."
+            f"The card '{card.name}' states images of {shape[0]} x {shape[1]} pixels, but the data "
+            f"have {raw.X.shape[1]} features."
         )
 
 
@@ -338,7 +340,7 @@ def _renamed(names: NDArray[np.str_], new: Mapping[str, str], card_name: str) ->
     unnamed = set(np.unique(names).tolist()) - new.keys()
     if unnamed:
         raise InputError(
-            f"The card '{card_name}' gives no name for the label '{min(unnamed)}'."
+            f"In the card '{card_name}', 'names' has no entry for the label '{min(unnamed)}'."
             f"{did_you_mean(min(unnamed), new)}"
         )
     return np.array([new[name] for name in names.tolist()], dtype=str)
@@ -379,7 +381,8 @@ def merge_classes(raw: RawData, groups: Mapping[str, Collection[str]]) -> RawDat
         for member in members:
             if member in new_name:
                 raise InputError(
-                    f"The class '{member}' can't be in both '{new_name[member]}' and '{group}'."
+                    f"'merge' puts the class '{member}' into both '{new_name[member]}' and "
+                    f"'{group}'; remove one of the two."
                 )
             new_name[member] = group
     kept = keep_classes(raw, new_name)
@@ -410,7 +413,8 @@ def _splits_by_column(card: Card, parts: Mapping[str, NDArray[Any]]) -> dict[str
         for part in ("train", "test"):
             if not len(getattr(split, part)):
                 raise InputError(
-                    f"The data set '{card.name}' has no row with '{part}' in its column '{name}'."
+                    f"The data set '{card.name}' has no row with '{part}' in the column of splits "
+                    f"'{name}'."
                 )
     return splits
 
@@ -427,11 +431,11 @@ def verify(card: Card, dataset: Dataset, chosen: Options, source: str) -> Datase
     found = differences(dataset, card.expected(chosen))
     if found:
         remedy = (
-            f" If the files were changed on purpose, 'ddr data new {card.path} --force' updates "
-            "the card to them."
+            f" If you changed the files on purpose, update the card: 'ddr data new {card.path} "
+            "--force'."
         )
         raise DataMismatchError(
-            f"The {source} are not the data set that the card '{card.name}' describes: "
+            f"The {source} do not match the card '{card.name}': "
             f"{'; '.join(found)}."
             + (remedy if card.path and not (card.shipped or card.embedded) else "")
         )
@@ -442,12 +446,12 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
     """Return how a data set differs from its card, as clauses of a sentence."""
     facts, counts = _facts(dataset), dataset.class_counts
     found = [
-        f"it has {facts[key]} {what}, not {expected}"
+        f"they have {facts[key]} {what}, not {expected}"
         for key, what in _COUNTED.items()
         if (expected := getattr(expect, key)) not in (None, facts[key])
     ]
     if expect.classes is not None and list(counts) != list(expect.classes):
-        found.append(f"its classes are {', '.join(counts)}, not {', '.join(expect.classes)}")
+        found.append(f"the classes are {', '.join(counts)}, not {', '.join(expect.classes)}")
     elif expect.classes is not None:
         found += [
             f"class '{name}' has {counts[name]} samples, not {count}"
@@ -455,11 +459,13 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
             if counts[name] != count
         ]
     if expect.split is not None and (split := facts["split"]) != expect.split.model_dump():
-        wanted = f"{expect.split.train} to {expect.split.test}"
-        found.append(f"its split is {split['train']} to {split['test']} rows, not {wanted}")
+        wanted = f"{expect.split.train} and {expect.split.test}"
+        found.append(
+            f"the split has {split['train']} training and {split['test']} test rows, not {wanted}"
+        )
     if not found and expect.fingerprint not in (None, dataset.fingerprint):
         found.append(
-            f"the counts are correct but the values differ (fingerprint {dataset.fingerprint}, "
+            f"the counts match, but the values differ (the fingerprint is {dataset.fingerprint}, "
             f"not {expect.fingerprint})"
         )
     return found

@@ -49,12 +49,16 @@ def read_bytes(path: Path) -> bytes:
         with gzip.open(path) as unpacked:
             content = unpacked.read(UNPACKED_LIMIT + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: the gzip file is damaged or cut short ({error}).") from None
+        raise InputError(
+            f"{path} is a damaged or incomplete gzip file ({error}); fetch or copy it again."
+        ) from None
     except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
+        raise InputError(
+            f"{path} can't be read ({error.strerror or error}); check the path and its permissions."
+        ) from None
     if len(content) > UNPACKED_LIMIT:
         raise InputError(
-            f"{path}: unpacks to more than {UNPACKED_LIMIT} bytes, the most that ddr reads."
+            f"{path} unpacks to more than {UNPACKED_LIMIT} bytes, which is the limit of ddr."
         )
     return content
 
@@ -66,7 +70,7 @@ def decoded_text(path: Path, encoding: str = "utf-8-sig") -> str:
         return content.decode(encoding)
     except (ValueError, LookupError) as error:
         raise InputError(
-            f"{path}: not text in the encoding {encoding} ({error}); state `encoding`."
+            f"{path} is not text in the encoding {encoding} ({error}); set the option `encoding`."
         ) from None
 
 
@@ -75,7 +79,9 @@ def check_zip(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         total = sum(member.file_size for member in archive.infolist())
     if total > UNPACKED_LIMIT:
-        raise InputError(f"{path}: unpacks to {total} bytes; ddr reads at most {UNPACKED_LIMIT}.")
+        raise InputError(
+            f"{path} unpacks to {total} bytes, but ddr reads at most {UNPACKED_LIMIT}."
+        )
 
 
 def is_archive(path: Path) -> bool:
@@ -108,19 +114,23 @@ def read_members(
             total += size
             if total > limit:
                 raise InputError(
-                    f"{path}: unpacks to more than {limit} bytes, the most that ddr reads."
+                    f"{path} unpacks to more than {limit} bytes, which is the limit of ddr."
                 )
             if count > most_files:
                 raise InputError(
-                    f"{path}: holds more than {most_files} files, the most that ddr reads."
+                    f"{path} contains more than {most_files} files, which is the limit of ddr."
                 )
             inner = _inner_name(name)
             if content is not None and inner is not None and (wanted is None or wanted(inner)):
                 yield inner, content()
     except DAMAGE as error:
-        raise InputError(f"{path}: the archive is damaged or cut short ({error}).") from None
+        raise InputError(
+            f"{path} is a damaged or incomplete archive ({error}); fetch or copy it again."
+        ) from None
     except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
+        raise InputError(
+            f"{path} can't be read ({error.strerror or error}); check the path and its permissions."
+        ) from None
 
 
 # The size that a member states, its name, and what reads it, which gives no more than that size.
@@ -212,7 +222,7 @@ def pattern_labeller(label: str) -> Callable[[str], str]:
         ) from None
     if expression.groups != 1:
         raise InputError(
-            f"The label pattern '{label}' must have one group in parentheses, the label; it has "
+            f"The label pattern '{label}' must have one group in parentheses (the label), but has "
             f"{expression.groups}."
         )
 
@@ -226,7 +236,7 @@ def pattern_labeller(label: str) -> Callable[[str], str]:
                 f"name '{name}': write it without nested repetitions."
             ) from None
         if match is None or match.group(1) is None:
-            raise InputError(f"The label pattern '{label}' is not in the name '{name}'.")
+            raise InputError(f"The label pattern '{label}' does not match the file name '{name}'.")
         return match.group(1)
 
     return found

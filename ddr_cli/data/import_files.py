@@ -36,8 +36,8 @@ def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset
     files = [file for layout in card.layouts for file in layout.files]
     if outside := [file.path for file in files if not is_inside(file.path)]:
         raise InputError(
-            f"The card '{card.name}' states the path {outside[0]}; put the file there, or change "
-            "the card."
+            f"The card '{card.name}' states the path {outside[0]}, so 'import' can't be used; put "
+            "the file at this path, or change the card."
         )
     offered: _Offered = {}
     for path in given:
@@ -49,12 +49,12 @@ def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset
             if len(layout.files) == len(given) == 1 and not any(found.values()):
                 found = _only_file(layout.files[0].path, given[0], offered)
             if absent := [path for path, name in found.items() if not name]:
-                reasons.append(f"missing among the given files: {', '.join(absent)}")
+                reasons.append(f"these files are missing: {', '.join(absent)}")
                 continue
             fresh = {path: Path(mkdtemp(dir=folder)) / PurePosixPath(path).name for path in found}
             for wanted, name in found.items():
                 offered[name](fresh[wanted])
-            source = f"files given ({', '.join(found.values())})"
+            source = f"given files ({', '.join(found.values())})"
             paths, usual = list(fresh.values()), card.choose(None)
             try:
                 return install(card, layout, paths, fresh, usual, sources, source)
@@ -65,7 +65,7 @@ def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset
 
 def _offered_by(path: Path) -> _Offered:
     if not path.exists():
-        raise InputError(f"There is no file or folder {path}.")
+        raise InputError(f"There is no file or folder {path}; check the path.")
     if path.is_dir():
         below = sorted(child for child in path.rglob("*") if child.is_file())
         return {file.as_posix(): partial(shutil.copyfile, file) for file in below}

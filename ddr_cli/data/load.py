@@ -91,8 +91,8 @@ def load_from_card(
             if sources.offline or "cache" not in found.kind:
                 raise
             warnings.warn(
-                f"{', '.join(map(str, found.paths))}: no longer the data set '{card.name}' that "
-                "its card describes; downloading it again.",
+                f"The files {', '.join(map(str, found.paths))} no longer match the card "
+                f"'{card.name}', so ddr downloads them again.",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -118,7 +118,9 @@ def read_found(
     try:
         kept = parsed_path(card, found.layout, found.paths, chosen, sources.cache_dir)
     except OSError as error:
-        raise DataMismatchError(f"The {source} can't be read: {error.strerror}.") from error
+        raise DataMismatchError(
+            f"The {source} can't be read ({error.strerror}); check the permissions."
+        ) from error
     dataset = read_parsed(kept, card) if from_parsed else None
     if dataset is None or differences(dataset, card.expected(chosen)):
         dataset = _parse(card, found.layout, found.paths, chosen, source, blame_files=card.shipped)
@@ -220,7 +222,7 @@ def _download_layout(
     hits = [(file, find_file(card, file, where)) for file in layout.files]
     for file, hit in hits:
         if not hit and not file.urls:
-            raise DownloadFailedError(f"{file.path}: the card has no URL for this file")
+            raise DownloadFailedError(f"the card has no URL for {file.path}")
     paths: list[Path] = []
     fresh: dict[str, Path] = {}
     for file, hit in hits:
@@ -241,7 +243,7 @@ def write_card(content: dict[str, Any], target: Path, sources: Sources) -> Datas
         target.parent.mkdir(parents=True, exist_ok=True)
     found = locate(card, sources)
     if found is None:
-        raise InputError(f"The files of {target} do not exist.")
+        raise InputError(f"The files of {target} do not exist; check the paths in the card.")
     dataset = read_found(card, found, card.choose(None), sources)
     with clear_messages(target):
         atomic_write(target, dump(content | {"expect": expect_of(card, dataset)}))

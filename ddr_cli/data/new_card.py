@@ -79,7 +79,7 @@ class Seen:
     def ask(self, flags: str, text: str, *, proposed: bool = True) -> bool:
         """Return whether the answer of these flags is accepted; otherwise ask the user."""
         if self.yes and proposed:
-            self.note("taken", flags if flags != "--yes" else text)
+            self.note("accepted", flags if flags != "--yes" else text)
             return True
         self.questions.append((flags, text))
         return False
@@ -94,10 +94,10 @@ def look_at(path: Path, name: str, said: Mapping[str, Any], *, yes: bool = False
         _look_at_arrays(path, name, seen)
     if seen.questions:
         lines = [f"  {flags}    ({text})" for flags, text in seen.questions]
-        what = "one thing" if len(lines) == 1 else f"{len(lines)} things"
+        what = "one setting" if len(lines) == 1 else f"{len(lines)} settings"
         raise InputError(
-            f"{path} leaves {what} open. Decide with these flags, or accept the proposals with "
-            "--yes:\n" + "\n".join(lines)
+            f"{path} does not determine {what}. Decide with these options, or accept the proposals "
+            "with --yes:\n" + "\n".join(lines)
         )
     return seen
 
@@ -141,7 +141,7 @@ def write_new_card(
     """
     target = Path(f"{legal_name(called)}.yaml")
     if target.exists() and not force:
-        raise InputError(f"{target} already exists; --force replaces it.")
+        raise InputError(f"{target} already exists; use --force to replace this card.")
     roles = [*((path, "train") for path in paths), *((path, "test") for path in test_paths)]
     content: dict[str, Any] = {
         "name": target.stem,
@@ -162,7 +162,9 @@ def write_new_card(
 def renew_card(target: Path, *, force: bool, sources: Sources) -> Dataset:
     """Update a user's card to its current files; return the data set."""
     if not force:
-        raise InputError(f"{target} already exists; --force updates it to the current files.")
+        raise InputError(
+            f"{target} already exists; use --force to update this card from the current files."
+        )
     return write_card(dict(read_document(target).data), target, sources)
 
 
@@ -238,7 +240,7 @@ def _choose_array(
     if shapes:
         listed = ", ".join(f"{key} ({' x '.join(map(str, n))})" for key, n in shapes.items())
         flags = " or ".join(_flag(option, key) for key in shapes)
-        seen.ask(flags, f"which of its arrays are the {what}: {listed}?", proposed=False)
+        seen.ask(flags, f"which arrays of the file are the {what}: {listed}?", proposed=False)
     return None
 
 
@@ -312,8 +314,8 @@ def _look_at_table(path: Path, name: str, seen: Seen) -> None:
     table = _table(path, name, seen)
     if len(table.cells) < 2:
         raise InputError(
-            f"{path} has {len(table.cells)} row of data; give a file with several samples of at "
-            "least two classes."
+            f"{path} has only {len(table.cells)} row of data; use a file with several samples of "
+            "at least two classes."
         )
     markers = list(dict.fromkeys([*MISSING_VALUES, *said.get("missing_values", ())]))
     if "missing_values" in said:
@@ -357,7 +359,7 @@ def _look_at_gaps(columns: Sequence[_Column], seen: Seen) -> None:
     gaps = [column for column in columns if column.n_missing]
     if gaps and "missing" not in seen.said:
         seen.options["missing"] = "keep"
-        seen.note("missing", f"{sum(c.n_missing for c in gaps)} values ({_titles(gaps)})")
+        seen.note("missing", f"{sum(c.n_missing for c in gaps)} values in {_titles(gaps)}")
 
 
 def _table(path: Path, name: str, seen: Seen) -> Table:
@@ -371,11 +373,13 @@ def _table(path: Path, name: str, seen: Seen) -> Table:
             what = "row" if name == "table" else "line"
             seen.note(
                 "names",
-                f"{what} {first}" if header else "none, so columns are numbered from 0",
+                f"in {what} {first}"
+                if header
+                else "no column names, so columns are numbered from 0",
             )
         blank = int(file.frame.index[-1] - file.frame.index[0] + 1 - len(file.frame))
         if blank:
-            seen.note("rows", f"{blank} blank {'row is' if blank == 1 else 'rows are'} dropped")
+            seen.note("rows", f"{blank} blank {'row is' if blank == 1 else 'rows are'} ignored")
     return Table([file], names, bool(header))
 
 
@@ -390,7 +394,10 @@ def _sheet(path: Path, seen: Seen) -> Cells:
             seen.ask(flags, f"which of the {len(names)} sheets has the data?", proposed=False)
         elif filled:
             sheet = seen.options["sheet"] = filled[0]
-            seen.note("file", f"sheet {sheet}: of {len(names)} sheets, only this one has a table")
+            seen.note(
+                "file",
+                f"sheet {sheet}, the only one of {len(names)} sheets with a table",
+            )
     file = tables.read_file_cells(path, sheet, said.get("skip_rows", 0))
     if not names or "skip_rows" in said or file.frame.empty:
         return file
@@ -401,7 +408,7 @@ def _sheet(path: Path, seen: Seen) -> Cells:
         return file
     seen.options["skip_rows"] = int(file.frame.index[above]) - 1
     words = [cell for cell in file.frame.iloc[:above].to_numpy().ravel() if cell]
-    seen.note("file", f"skipped the rows above the column names: {', '.join(words[:5])}")
+    seen.note("file", f"skipped these rows above the column names: {', '.join(words[:5])}")
     return tables.read_file_cells(path, sheet, seen.options["skip_rows"])
 
 
@@ -421,7 +428,7 @@ def _text_cells(path: Path, seen: Seen) -> pd.DataFrame:
         skipped = _preamble(lines)
         if skipped and seen.ask(
             _flag("option", f"skip_lines={skipped}"),
-            f"are the first {skipped} lines not part of the table?",
+            f"skip the first {skipped} lines, which do not look like part of the table?",
         ):
             seen.options["skip_lines"] = skipped
         separator = _separator(lines[skipped:])
@@ -439,7 +446,7 @@ def _text_cells(path: Path, seen: Seen) -> pd.DataFrame:
     if not any(c.str.fullmatch(tables.DECIMAL_COMMA).mean() >= _MOSTLY for c in columns):
         return frame
     seen.options["decimal"] = ","
-    seen.note("file", "decimal commas")
+    seen.note("file", "numbers with decimal commas")
     return tables.read_text_cells(path, *how, ",")
 
 
@@ -529,17 +536,19 @@ def _find_groups(columns: list[_Column], label: _Column | None, seen: Seen) -> l
         first = likely[0]
         flags = f"{_flag('groups', first.key)} or {_flag('feature', first.key)}"
         text = (
-            f"the rows of each of the {len(first.values)} values of {first.title} are in one "
-            "class: do they belong to one subject, so that a split must keep them together?"
+            f"rows with equal {first.title} ({len(first.values)} values) have the same class: does "
+            "each value mean one subject, whose rows a split must keep together?"
         )
         found = [first] if seen.ask(flags, text) else []
     if not found:
         return columns
     if len(found) > 1:
-        text = f"which of {_titles(found)} is the group? The other columns become features."
+        text = (
+            f"which column of {_titles(found)} has the groups? The other columns become features."
+        )
         seen.ask(_flag("groups", found[0].key), text)
     seen.options["groups"] = found[0].key
-    seen.note("groups", f"{found[0].title} (no feature)")
+    seen.note("groups", f"{found[0].title} (not used as a feature)")
     return [column for column in columns if column is not found[0]]
 
 
@@ -549,7 +558,12 @@ def _look_at_column(column: _Column, seen: Seen, width: int) -> None:
     if n < 2:
         seen.add("ignore", key, "ignored", f"{title} ({'constant' if n else 'empty'})")
     elif {"train", "test"} == {*column.values}:
-        seen.add("parts", key, "given split", f"{title} (split: {{kind: given, column: {title}}})")
+        seen.add(
+            "parts",
+            key,
+            "given split",
+            f"{title} (in a spec, write split: {{kind: given, column: {title}}})",
+        )
     elif column.all_differ and _ID.fullmatch(str(key)) and width > 2:
         seen.add("ignore", key, "ignored", f"{title} (an id)")
     elif column.counts_rows:
@@ -557,7 +571,8 @@ def _look_at_column(column: _Column, seen: Seen, width: int) -> None:
     elif column.is_numeric:
         return
     elif column.is_mostly_numeric:
-        text = f"{title}: numbers, and {', '.join(column.words)}: are these missing values?"
+        words = ", ".join(column.words)
+        text = f"{title} has numbers and {words}: does {words} mean a missing value?"
         if seen.ask(_flag("missing-value", *column.words), text):
             column.n_missing += int(column.present.isin(column.words).sum())
             markers = seen.options.get("missing_values", MISSING_VALUES)
@@ -573,7 +588,8 @@ def _look_at_labels(column: _Column, seen: Seen) -> None:
     n, title = len(column.values), column.title
     if column.is_numeric and n > _MOST_CLASSES:
         text = (
-            f"{title} has {n} different numbers: are these classes? If not, choose another --label."
+            f"{title} has {n} different numbers: are these the classes? If not, choose another "
+            "--label."
         )
         seen.ask("--yes", text)
     if "unlabelled" in seen.said:
@@ -585,7 +601,7 @@ def _look_at_labels(column: _Column, seen: Seen) -> None:
             "--unlabelled", f"does -1 in {title} mark a row without a label?"
         )
     elif column.n_missing:
-        seen.note("missing", f"{column.n_missing} labels (these rows are kept as unlabelled)")
+        seen.note("missing", f"{column.n_missing} labels (the rows are kept as unlabelled samples)")
 
 
 def _titles(columns: Sequence[_Column]) -> str:

@@ -62,7 +62,7 @@ def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
     found = None if card.embedded else locate(card, sources)
     if not (card.embedded or found):
         absent = ", ".join(file.path for file in missing(card, sources)) or "its table"
-        yield Check(card.name, "missing", f"{absent} is neither in a mirror nor in the cache")
+        yield Check(card.name, "missing", f"{absent} is neither in a data folder nor in the cache")
         return
     for options in ({}, *(variant.options for variant in card.variants)):
         named = ", ".join(f"{key}={value}" for key, value in options.items())

@@ -30,7 +30,9 @@ _FIRST_ANGLE, _LAST_ANGLE = 1.5 * np.pi, 4.5 * np.pi
 _Cluster = tuple[str, tuple[float, float], tuple[float, float]]
 
 
-@registered("generator", "pca_example", "two Gaussian classes apart along the minor axis only")
+@registered(
+    "generator", "pca_example", "two Gaussian classes that differ only along the minor axis"
+)
 def pca_example(
     *,
     n_samples: Annotated[int, Ge(2)] = 400,
@@ -57,7 +59,9 @@ def pca_example(
 
 
 @registered(
-    "generator", "rings", "three concentric rings in two dimensions, wide noise in the others"
+    "generator",
+    "rings",
+    "three concentric rings in two dimensions, wide noise in the other dimensions",
 )
 def rings(
     *,
@@ -112,7 +116,9 @@ def lfda_mixed(*, n_samples: Annotated[int, Ge(4)] = 300, random_state: _Seed = 
     )
 
 
-@registered("generator", "lfda_multimodal", "one class in two clusters on both sides of the other")
+@registered(
+    "generator", "lfda_multimodal", "one class in two clusters on both sides of the other class"
+)
 def lfda_multimodal(*, n_samples: Annotated[int, Ge(3)] = 300, random_state: _Seed = 0) -> RawData:
     """Generate a class on both sides of another (LFDA, third toy: multimodal).
 

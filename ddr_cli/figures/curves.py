@@ -296,7 +296,7 @@ def _value_limits(drawn: _Curves, axes: Axes) -> str:
     if not cut or curves["mean"].max() <= axes.get_ylim()[1]:
         return ""
     edge, most = (picture.value_of(each) for each in (axes.get_ylim()[1], curves["mean"].max()))
-    return f"above the panel: means over {edge}, up to {most}"
+    return f"not shown: means above {edge} (up to {most})"
 
 
 def _printed(drawn: _Curves, axes: Axes, panel: _Panel) -> list[Annotation]:
@@ -374,7 +374,7 @@ def _handles(drawn: _Curves) -> list[Any]:
     handles += [
         style.legend_entry(picture.name(each), **drawn.level_look(each)) for each in drawn.level
     ]
-    return [*handles, style.legend_entry("the other methods", color=style.OTHERS, linestyle="-")]
+    return [*handles, style.legend_entry("other methods", color=style.OTHERS, linestyle="-")]
 
 
 def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
@@ -423,7 +423,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     figure.colorbar(image, ax=list(grid)).set_label(picture.axis)
     found = picture.best()
     if (more := int(rows["near"].sum()) - 1) > 0:
-        found += f"; bold: {more} more within its Monte-Carlo error"
+        found += f"; bold: the best mean and {more} more within one Monte-Carlo error"
     if rows["failed"].any():
         found += "; †: failed on some splits"
     picture.finish(figure, finding=found)

@@ -63,7 +63,7 @@ def draw_dot_plot(picture: Picture, every: str = "") -> Figure:
     apart = 0.0 if together else 0.34
     best = ["Best setting of each method"] * bool(swept_columns(picture.run))
     if every:
-        best = [f"A marker per {parameter_name(every)}"]
+        best = [f"One marker per value of {parameter_name(every)}"]
     figure = new_figure(7.4, 1.6 + 0.36 * len(lines) + apart * len(groups))
     ratios = [len(own) + apart for own in groups.values()]
     grid = figure.subplots(len(groups), 1, squeeze=False, height_ratios=ratios)[:, 0]
@@ -217,7 +217,10 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
         axes.set_xlabel("accuracy on shuffled labels (%)")
         handles = [
             legend_entry(text, marker=style.marker, color=style.colour, linestyle="")
-            for text, style in (("on its training samples", seen), ("on test samples", held_out))
+            for text, style in (
+                ("on the training samples", seen),
+                ("on the test samples", held_out),
+            )
         ]
         share = largest_class_score(run.spec, "accuracy")
         if share is not None:

@@ -118,7 +118,7 @@ def _with_data(summary: Summary, found: list[DrawnEmbedding]) -> list[DrawnEmbed
     if any(each.kept.reducer == "none" for each in found):
         return found
     first, n = found[0], min(X.shape[1], 2)
-    title = f"the data, features 1 and 2 of {X.shape[1]}"
+    title = f"the data: features 1 and 2 of {X.shape[1]}"
     data = replace(first, title=title, scores=(), mark="", coordinates=X[:, :n], prototypes=None)
     return [data, *found]
 
@@ -226,7 +226,7 @@ def scores_note(summary: Summary) -> str:
         return ""
     row = rows.iloc[0]
     middle = "medians" if row["split"] == "whole" else "means"
-    return f"numbers: {middle} over {family_name(row['split'], int(row['planned']))}"
+    return f"numbers in titles: {middle} over {family_name(row['split'], int(row['planned']))}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +265,7 @@ def draw_embeddings(
         _heading(axes, each, width / columns)
     told = [filter(None, [each.title, *each.scores, each.mark]) for each in embeddings]
     panels = "; ".join(map(", ".join, told))
-    words = f"A marker per sample, a panel per method: {panels}. {note}".strip()
+    words = f"One marker per sample, one panel per method: {panels}. {note}".strip()
     set_title(figure, title, finding, words)
     handles = _handles(embeddings, several=several)
     legend_below(figure, [*handles, *([legend_entry(note)] if note else [])])
@@ -417,8 +417,8 @@ def _handles(embeddings: Sequence[DrawnEmbedding], *, several: bool) -> list[Any
         handles.append(legend_entry("training sample", **dot | {"alpha": _PALE}))
         handles.append(legend_entry("test sample", **dot | {"alpha": _SOLID}))
     if any(each.direction is not None for each in embeddings):
-        handles.append(legend_entry("the direction found", color="black", linestyle="-"))
+        handles.append(legend_entry("direction of the embedding", color="black", linestyle="-"))
     if any(each.prototypes is not None and each.dimension > 1 for each in embeddings):
         ring = {**_OWN_POINT, "markersize": 9, "markeredgecolor": NEUTRAL}
-        handles.append(legend_entry("position of the class", **ring))
+        handles.append(legend_entry("position of a class", **ring))
     return handles

@@ -33,7 +33,10 @@ _NAME_WIDTH = 18
 def draw_pairs(found: Comparison) -> Figure:
     """Draw the difference of every two methods of a track; at least one pair must share data."""
     if found.pairs.empty:
-        raise InputError("The matrix of pairs needs two methods of one track.")
+        raise InputError(
+            "The matrix of pairs needs at least two methods of the same track; name more methods "
+            "or runs."
+        )
     tracks = [track for track in TRACKS if (found.pairs["track"] == track).any()]
     parts = {track: found.pairs[found.pairs["track"] == track] for track in tracks}
     names = {
@@ -109,12 +112,13 @@ def _cell(pair: pd.Series[Any], metric: str, side: int, across: bool) -> str:
 
 def _words(found: Comparison, across: bool) -> str:
     better = "lower" if lower_is_better(found.metric) else "higher"
-    unit = ", in percentage points" if is_rate(found.metric) else ""
-    head = f"Blue: the row is better ({better}). "
+    unit = " (in percentage points)" if is_rate(found.metric) else ""
+    head = f"Blue: the row's method is better; {better} values are better. "
     if not across:
-        return f"{head}Mean difference on the same splits{unit}, with its 95 % interval."
+        cell = f"Each cell has the mean difference on the same splits{unit} and the 95 % interval."
+        return head + cell
     return (
-        f"{head}Median difference over data sets{unit}; below it on how many data sets the row "
-        f"wins, is equal (within {amount_text(found.equivalence, found.metric)}) and loses. Grey: "
-        "not compared."
+        f"{head}Each cell has the median difference over data sets{unit}. The second line has the "
+        "numbers of data sets on which the row's method wins, is equal (within "
+        f"{amount_text(found.equivalence, found.metric)}) and loses. Grey: not compared."
     )

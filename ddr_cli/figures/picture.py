@@ -161,7 +161,7 @@ class Picture:
         best = [best_index(group["mean"], self.metric) for _, group in groups]
         self.rows = self.rows.loc[sorted(best)]
         self.quoted = [each for each in self.quoted if each.row in best]
-        self.note = f"best other setting at each {parameter_name(x, short=True)}"
+        self.note = f"at each {parameter_name(x, short=True)}: best setting of the other parameters"
 
     def axis_of(self, x: str) -> str:
         """Return the label of an axis of a swept parameter."""
@@ -286,8 +286,8 @@ class Picture:
         where += [setting_text(swept)] if swept else []
         over = family_name(row["split"], int(row["n"]))
         return (
-            f"{self.word}: {' at '.join(where)}, {self.value_of(row['mean'])} "
-            f"(of {compared} settings, {over})"
+            f"{self.word} mean: {' at '.join(where)}, {self.value_of(row['mean'])} "
+            f"(best of {compared} settings, {over})"
         )
 
     def best_along(self, x: str) -> str:
@@ -369,7 +369,7 @@ class Picture:
     def _words(self) -> str:
         """Return a description of the figure for readers who cannot see it."""
         if self.rows.empty:
-            return "No results yet."
+            return "There are no results yet."
         parts = []
         for family in self.families:
             rows = self.of_family(family)

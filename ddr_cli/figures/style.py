@@ -433,7 +433,7 @@ def value_axis(
 def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
     """Return a figure in the format that a file's name requests, one of `FORMS`."""
     if path.suffix not in FORMS:
-        raise InputError(f"{path} must end in {FORMS_TEXT}.")
+        raise InputError(f"The file name {path} must end in {FORMS_TEXT}.")
     if path.suffix == ".pdf":
         return as_pdf(drawn())
     svg, png = rendered(drawn())

@@ -56,7 +56,7 @@ class ArtefactResult:
     def state(self) -> str:
         """The state of the runs: empty if all are complete, else which are missing or partial."""
         runs = [summary.run for summary in self.summaries]
-        parts = [f"not run: {name}" for name in self.missing]
+        parts = [f"{name} has no results" for name in self.missing]
         parts += [f"{r.name}: {r.progress}" for r in runs if not r.is_complete or r.failed]
         return "; ".join(parts)
 
@@ -155,7 +155,7 @@ def assess(results: Path, paper: str | None = None) -> Assessment:
     if not folders:
         first = papers[0].artefacts[0].specs[0]
         raise InputError(
-            f"{results} holds no results of the paper '{paper}'. 'ddr run {first}' makes some."
+            f"{results} has no results of the paper '{paper}'; 'ddr run {first}' produces results."
         )
     summaries, unread = {}, []
     for folder in track(folders, "Runs"):

@@ -32,7 +32,7 @@ _MEANINGS: Mapping[Kept, str] = {
     "both": "separates the classes and keeps the sub-classes",
     "separable": "separates the classes only",
     "multimodal": "keeps the sub-classes only",
-    "neither": "neither",
+    "neither": "does neither",
 }
 SIGN_LEGEND = tuple(f"{sign} {_MEANINGS[kept]}" for kept, sign in SIGNS.items())
 """The meaning of each rating."""
@@ -78,7 +78,7 @@ def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
 def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> str:
     """Return why an entry does not count in a view; empty if it counts."""
     if entry.same_as:
-        return f"counted once, as {entry.same_as}"
+        return f"already counted as {entry.same_as}"
     if entry.reading:
         return "another interpretation"
     return "" if entry.is_counted(view) else "calibration"
@@ -158,7 +158,7 @@ def difference_cell(verdict: NumberVerdict, metric: str) -> str:
     binomial = binomial_error(verdict.row)
     if np.isnan(binomial):
         return text
-    return f"{text} (binomial {difference_text(binomial, metric, unit=False).lstrip('+')})"
+    return f"{text} (binomial error {difference_text(binomial, metric, unit=False).lstrip('+')})"
 
 
 def notes_of(result: NumberResult, views: Sequence[tuple[View, str]]) -> list[str]:
@@ -172,7 +172,8 @@ def notes_of(result: NumberResult, views: Sequence[tuple[View, str]]) -> list[st
 def claims_about(result: NumberResult) -> list[str]:
     """Return the claims about a number's row, which are tested on new data, with both verdicts."""
     return [
-        f"claim {each.entry.sentence}: {each.own.verdict}; over re-splits: {each.resplits.verdict}"
+        f"claim {each.entry.sentence}: {each.own.verdict} in the paper's setting, "
+        f"{each.resplits.verdict} over re-splits"
         for each in result.claims
     ]
 
@@ -193,4 +194,4 @@ def threshold_text(part: Part) -> str:
 def fixed_text(part: PartResult) -> str:
     """Return when a sub-claim's threshold was fixed, and whether its result was known then."""
     when = f"{part.entry.fixed:%Y-%m-%d %H:%M}"
-    return when if part.threshold == "not run" else f"{part.threshold} ({when})"
+    return when if part.threshold == "not run" else f"{part.threshold} the first result ({when})"

@@ -39,7 +39,7 @@ def claim_table(result: PaperResult) -> pd.DataFrame:
         for found in each.parts:
             part = found.entry
             choice = result.paper.artefact(part.artefact).choice
-            settled = choice.when if choice else "the paper leaves no setting open"
+            settled = f"{choice.when} the result" if choice else "the paper leaves no setting open"
             texts = [claim.id, part.id, "", part.what, part.reading or ""]
             texts += [threshold_text(part), fixed_text(found), settled]
             records.append(dict(zip(heads, texts, strict=True)) | _findings(found))
@@ -75,9 +75,9 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
             "what": name,
             "interpretation": reading,
             "the paper's setting": found.own.verdict,
-            "ours": _ours(found, "own"),
+            "our result": _ours(found, "own"),
             "re-splits": found.resplits.verdict,
-            "ours over re-splits": _ours(found, "resplits"),
+            "our result over re-splits": _ours(found, "resplits"),
             "changed verdicts": "" if reading == _MAIN else _flips(found, before),
         }
         for name, group in groups.items()
@@ -143,7 +143,7 @@ def _flips(found: Any, main: Any) -> str:
         before, after = main.through(view), found.through(view).verdict
         alone = "holds" if getattr(before, "alone", False) else before.verdict
         if alone != after and not {alone, after} & set(_UNANSWERED):
-            changed.append(f"{heading}: {alone} to {after}")
+            changed.append(f"{heading}: from {alone} to {after}")
     return "; ".join(changed) or "no"
 
 
@@ -156,7 +156,7 @@ def glossary_table() -> pd.DataFrame:
         return {
             "word": term_name(name),
             "meaning": rule.means,
-            "numbers": ", ".join(f"{key.replace('_', ' ')} {own[key]:g}" for key in own),
+            "thresholds": ", ".join(f"{key.replace('_', ' ')} {own[key]:g}" for key in own),
             "fixed at (UTC)": f"{rule.fixed:%Y-%m-%d %H:%M}",
             "earlier meaning": rule.was or "",
         }

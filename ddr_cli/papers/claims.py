@@ -116,9 +116,7 @@ def _together(parts: Sequence[tuple[str, ClaimFinding]]) -> ClaimFinding:
     if len(findings) == 1:
         return findings[0]
     if not findings:
-        return ClaimFinding(
-            "not applicable", "every sub-claim was used to choose an interpretation"
-        )
+        return ClaimFinding("not applicable", "we used every sub-claim to choose an interpretation")
     order: list[ClaimVerdict] = ["fails", "not run", "not applicable", "undecided", "holds"]
     verdict = min((each.verdict for each in findings), key=order.index)
     if verdict not in DECIDED:

@@ -53,7 +53,7 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
         style.name_lines(grid[0, 0], rows)
         for axes in grid[-1]:
             unit = " (percentage points)" if is_rate(shown[0].entry.metric) else ""
-            axes.set_xlabel(f"ours minus printed{unit}")
+            axes.set_xlabel(f"our number minus the printed number{unit}")
         style.set_title(figure, f"{title}: ours minus printed", _finding(shown), _words(shown))
         style.legend_below(figure, _handles(several=several))
     return figure
@@ -124,7 +124,7 @@ def _finding(results: Sequence[NumberResult]) -> str:
         for value in (float(np.median(apart)), min(apart), max(apart))
     )
     unit = " percentage points" if is_rate(results[0].entry.metric) else ""
-    return f"{len(apart)} numbers: median {middle}, from {low} to {high}{unit}"
+    return f"differences of {len(apart)} numbers: median {middle}, from {low} to {high}{unit}"
 
 
 def _words(results: Sequence[NumberResult]) -> str:
@@ -133,7 +133,7 @@ def _words(results: Sequence[NumberResult]) -> str:
         verdict = each.own if each.own.row else each.resplits
         apart = difference_text(verdict.difference, each.entry.metric)
         parts.append(f"{each.entry.row}, {each.entry.column}: {apart}")
-    return f"Ours minus printed. {'; '.join(parts)}."
+    return f"Our numbers minus the printed numbers. {'; '.join(parts)}."
 
 
 def _handles(*, several: bool) -> list[object]:
@@ -141,5 +141,5 @@ def _handles(*, several: bool) -> list[object]:
     own = style.legend_entry("the paper's split", **dot | {"markerfacecolor": "white"})
     text = "difference ± two Monte-Carlo errors and rounding (reproduced if it includes 0)"
     mean = style.legend_entry(text, linestyle="-", **dot)
-    band = "close: within one percentage point, or the printed standard deviation"
+    band = "close: within one percentage point or the printed standard deviation"
     return [*[own] * several, mean, Patch(facecolor=style.OTHERS, alpha=0.7, label=band)]

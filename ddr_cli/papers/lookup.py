@@ -92,7 +92,10 @@ class Lookup:
             groups.setdefault(places[row], []).append(row)
         for place, group in sorted(groups.items()):
             if len(group) > 1 and selector.pick == "only":
-                raise UnansweredError(f"{len(group)} rows of {summary.run.name} match at {place}")
+                raise UnansweredError(
+                    f"{len(group)} rows of {summary.run.name} match at the grid value {place}, but "
+                    "exactly one must match"
+                )
             found.append((float(place), self._best(summary, group)))
         return found
 
@@ -101,16 +104,16 @@ class Lookup:
             selector = self.over.applied(selector, self.default) or selector
         name = selector.spec or self.default
         if name not in self.summaries:
-            raise UnansweredError(f"no results yet: ddr run {name}")
+            raise UnansweredError(f"there are no results; 'ddr run {name}' produces results")
         summary = self.summaries[name]
         run = summary.run
         if not run.is_complete:
             raise UnansweredError(run.progress)
         family = family_of(run, self.view)
         if family is None and run.spec.split.kind == "whole":
-            raise NotApplicableError("all samples are embedded: no held-out data")
+            raise NotApplicableError("all samples are embedded, so there is no held-out data")
         if family is None:
-            raise UnansweredError("run on the predefined split only")
+            raise UnansweredError("the run has only the predefined split")
         names = (selector.reducer, selector.classifier, family, self.metric)
         rows = summary.by_names.get(names, [])
         if selector.label is not None:
@@ -118,13 +121,13 @@ class Lookup:
             rows = [row for row in rows if labels[row] == label]
         for column, value in selector.params.items():
             if column not in summary.cells:
-                raise UnansweredError(f"{name} has no parameter {column}")
+                raise UnansweredError(f"the results of {name} have no parameter {column}")
             there, meant = summary.cells[column], value
             if isinstance(value, Near):
                 meant = nearest_place([there[row] for row in rows], value.near)
             rows = [row for row in rows if same_value(there[row], meant)]
         if not rows:
-            raise UnansweredError(f"{name} has no such row")
+            raise UnansweredError(f"the results of {name} have no such row")
         return summary, rows
 
     def _best(self, summary: Summary, rows: Sequence[int]) -> Row:
@@ -146,7 +149,7 @@ def nearest_place(places: Iterable[Any], target: float) -> float:
     """
     numbers = sorted({float(place) for place in places if not pd.isna(place)})
     if not numbers:
-        raise UnansweredError("no such parameter in the results")
+        raise UnansweredError("the results do not have this parameter")
 
     def distance(place: float) -> float:
         if place > 0 and target > 0:

@@ -45,7 +45,7 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         if item.has_results and not _is_of_readings(item):
             lines += _artefact(item, figures.get(item.artefact.id, []))
     lines += [*_choices(result), "## Claims", _claims(result)]
-    lines.append(f"[Each claim with its numbers](tables/{paper.name}_claims.md)")
+    lines.append(f"[All claims with their numbers](tables/{paper.name}_claims.md)")
     return "\n\n".join(line.strip() for line in lines) + "\n"
 
 
@@ -65,7 +65,7 @@ def _findings(result: PaperResult) -> Iterator[str]:
             text = f"- {HEADINGS[view][:1].upper()}{HEADINGS[view][1:]}: **{found.verdict}**"
             lines.append(f"{text}. {found.detail[:1].upper()}{found.detail[1:]}.")
             if (why := claim.entry.calibration) and not claim.entry.is_counted(view):
-                lines[-1] += f" Not counted: {why.why}."
+                lines[-1] += f" This verdict is not counted: {why.why}."
         yield "\n".join(lines)
     own, over = (result.counts(view) for view in VIEWS)
     claims, claims_over = (result.claim_counts(view) for view in VIEWS)

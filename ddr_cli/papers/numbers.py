@@ -179,7 +179,7 @@ def _judge_through(
         verdict = verdict_on(mean, error, entry, trivial=bool(words))
         apart = mean - entry.value.value if entry.value is not None else math.nan
         is_constant = words and each["n"] > 1 and each["sd"] < EXACT
-        notes = [words, "always predicts one class" if is_constant else ""]
+        notes = [words, "the method always predicts one class" if is_constant else ""]
         if verdict in _MISSED:
             notes.insert(0, _favoured(entry, apart, method))
         note = "; ".join(filter(None, notes))
@@ -218,7 +218,7 @@ def _trivial(rows: Sequence[Row]) -> str:
     if best > largest + glossary().numbers.trivial + EXACT:
         return ""
     level = number(1 - largest if metric == "error" else largest, metric)
-    return f"no method of the row is clearly better than the majority-class baseline ({level})"
+    return f"no method in this row is clearly better than the majority-class baseline ({level})"
 
 
 # -- training times, as ratios: machines differ, ratios less so -----------------------------------

@@ -127,7 +127,7 @@ class RelativeGain(Compares):
         fraction = gain.mean / other["mean"]
         return Outcome(
             fraction >= self.at_least - EXACT,
-            f"a gain of {100 * fraction:.1f} %, required: at least {100 * self.at_least:g} %; "
+            f"a gain of {100 * fraction:.1f} %; required: at least {100 * self.at_least:g} %; "
             f"{view.show_row(ours)} against {view.show_row(other)}{words}",
             gain.p(above=self.at_least * other["mean"]),
         )
@@ -142,7 +142,7 @@ class WithinOf(Compares):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         difference, words = view.difference((ours, other))
-        text = f"{view.show_row(ours)} and {view.show_row(other)}: a difference of "
+        text = f"{view.show_row(ours)} and {view.show_row(other)} differ by "
         text += f"{view.points(difference.mean)}; required: at most "
         text += f"{view.points(self.tolerance).lstrip('+')}{words}"
         return difference.within(text, above=-self.tolerance, below=self.tolerance)
@@ -163,10 +163,8 @@ class Faster(Compares):
         p = float("nan")
         if view.rows.view == "resplits" and len(ours) == len(other) > 1:
             p = view.estimate(np.log(other) - np.log(ours)).p(above=np.log(self.times))
-        text = (
-            f"a fit of {names[1]} takes {ratio:.3g} times as long as one of {names[0]}; required: "
-        )
-        return Outcome(ratio >= self.times, f"{text}at least {self.times:g} times", p)
+        text = f"a fit of {names[1]} takes {ratio:.3g} times as long as a fit of {names[0]}; "
+        return Outcome(ratio >= self.times, f"{text}required: at least {self.times:g} times", p)
 
 
 # -- a series along a parameter -------------------------------------------------------------------
@@ -217,13 +215,13 @@ class MinimumIn(OnGrid):
         # The best on the other side of the border shows how much the minimum's position means.
         others = [item for item in found if (self.low <= item[0] <= self.high) != inside]
         if not others:
-            raise UnansweredError("all grid values are on one side of the range")
+            raise UnansweredError("all grid values are inside the range, or all are outside")
         other_place, other = min(others, key=_mean)
         side = f"{'outside' if inside else 'within'} {plain(self.low)} to {plain(self.high)}"
         if self.low == self.high:
-            side = "at any other value" if inside else f"at {plain(self.low)}"
+            side = "elsewhere on the grid" if inside else f"at {plain(self.low)}"
         difference, words = view.difference((other, row))
-        text = f"minimum: {view.show_at(place, row)}; lowest {side}: "
+        text = f"the minimum is {view.show_at(place, row)}; the lowest value {side} is "
         text += f"{view.show_at(other_place, other)}{words}"
         return Outcome(inside, text, difference.p(above=0))
 
@@ -237,7 +235,7 @@ class FlatIn(_Range):
     def __call__(self, view: PartView) -> Outcome:
         found = view.series(self.low, self.high)
         if len(found) < 2:
-            raise UnansweredError("the grid has fewer than two values there")
+            raise UnansweredError("the grid has fewer than two values in the range of the claim")
         (low_place, low), (high_place, high) = min(found, key=_mean), max(found, key=_mean)
         spread, words = view.difference((high, low))
         return spread.within(
@@ -273,7 +271,7 @@ class StaysWithin(OnGrid):
                 longest = current
         band = f"{view.show(low)} to {view.show(high)}"
         if not longest:
-            return Outcome(False, f"no grid value is within {band}", 1.0)
+            return Outcome(False, f"no mean on the grid is within {band}", 1.0)
         ends = f"{view.place(longest[0][0])} to {plain(longest[-1][0])}"
         means = [row["mean"] for _, row in longest]
         text = f"{view.show(min(means))} to {view.show(max(means))} from {ends}; required: {band}"
@@ -297,7 +295,7 @@ class RisesTowards(OnGrid):
         start_place, start = view.at(self.start)
         rise, words = view.difference((end, start))
         asked = f"; required: a rise of at least {view.points(self.at_least).lstrip('+')}"
-        text = f"{view.show_at(start_place, start)}, {view.show_at(end_place, end)}{words}"
+        text = f"{view.show_at(start_place, start)} and {view.show_at(end_place, end)}{words}"
         text += asked if self.at_least else ""
         found = rise.within(text, above=self.at_least)
         return found._replace(holds=found.holds and rise.mean > 0)
@@ -317,7 +315,7 @@ class AheadAlong(_Range, Compares):
     def __call__(self, view: PartView) -> Outcome:
         found = view.common(self.low, self.high)
         if not found:
-            raise UnansweredError("the two grids have no value in common there")
+            raise UnansweredError("the two grids have no value in common in the range of the claim")
         sign = -1 if view.lower_is_better else 1
         gains = [sign * (ours["mean"] - other["mean"]) for _, ours, other in found]
         ahead = sum(gain > 0 for gain in gains)
@@ -328,8 +326,8 @@ class AheadAlong(_Range, Compares):
         )
         return Outcome(
             ahead == len(found) and average.mean >= self.at_least - EXACT,
-            f"better at {ahead} of {len(found)} grid values, by {view.points(average.mean)} on "
-            f"average; smallest difference: {view.show(ours['mean'])} against "
+            f"better at {ahead} of {len(found)} grid values, and by {view.points(average.mean)} on "
+            f"average; the smallest difference is {view.show(ours['mean'])} against "
             f"{view.show_at(place, other)}{words}{asked}",
             average.p(above=self.at_least),
         )

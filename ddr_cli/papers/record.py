@@ -62,8 +62,8 @@ def read_record(results: Path) -> Record:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InputError(
-            f"{path} is not a record of verdicts ({place}: {first['msg']}). Delete it; "
-            f"'ddr report {results}' writes it again."
+            f"{path} is not a record of verdicts ({place}: {first['msg']}). Delete "
+            f"this file; 'ddr report {results}' writes it again."
         ) from None
 
 
@@ -82,7 +82,7 @@ def regressions(recorded: Record, now: Record, paper: str | None = None) -> list
         verdict_now = current.get(key, verdict if name in now else "not run")
         if _rank(verdict_now) < _rank(verdict):
             where = HEADINGS[view]
-            found.append(f"{name} {entry} ({where}): {verdict} before, {verdict_now} now")
+            found.append(f"{name} {entry} ({where}) changed from {verdict} to {verdict_now}")
     return found
 
 

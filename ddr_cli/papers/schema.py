@@ -161,9 +161,9 @@ class PrintedNumber(_Answered):
     @model_validator(mode="after")
     def _spread_has_a_value(self) -> Self:
         if self.value is None and self.sd is not None:
-            raise ValueError("'sd' goes with a printed 'value', which is missing")
+            raise ValueError("'sd' needs a printed 'value', which is missing")
         if self.seconds is None and self.seconds_than is not None:
-            raise ValueError("'seconds_than' goes with printed 'seconds', which are missing")
+            raise ValueError("'seconds_than' needs printed 'seconds', which are missing")
         return self
 
 
@@ -247,7 +247,9 @@ class Artefact(Frozen):
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self) -> Self:
         if self.kind == "marks" and not (self.marks and self.thresholds):
-            raise ValueError(f"'{self.id}' is of the kind marks and needs 'marks' and 'thresholds'")
+            raise ValueError(
+                f"'{self.id}' has the kind marks, so it needs 'marks' and 'thresholds'"
+            )
         if self.kind != "marks" and (self.marks or self.thresholds):
             raise ValueError(f"'{self.id}' has marks, so its kind must be marks, not {self.kind}")
         timed = [item.id for item in self.printed if item.seconds is not None]
@@ -310,7 +312,9 @@ class Part(_Said):
         term = terms[name]
         own = {key: value for key, value in given.items() if key not in ("term", "why")}
         if set(own) & set(term.set) and "why" not in given:
-            raise ValueError(f"'{name}' has its thresholds in the glossary; say 'why' not here")
+            raise ValueError(
+                f"'{name}' has its thresholds in the glossary; add 'why' to use others"
+            )
         predicate = {"name": term.predicate, **term.set, **own}
         return {"why": given.get("why"), **data, "term": name, "predicate": predicate}
 
@@ -370,7 +374,9 @@ class Claim(_Said):
     @model_validator(mode="after")
     def _has_a_part_that_counts(self) -> Self:
         if all(part.reading for part in self.parts):
-            raise ValueError(f"no part of '{self.id}' is the sentence's own")
+            raise ValueError(
+                f"every part of '{self.id}' has a 'reading'; at least one part must have none"
+            )
         return self
 
 
@@ -406,7 +412,7 @@ class Paper(Frozen):
             ("artefact", [artefact.id for artefact in self.artefacts]),
             ("claim", [claim.id for claim in self.claims]),
             ("part of a claim", [part.id for part in self._parts()]),
-            ("entry", [name for name, *_ in self._entries()]),
+            ("printed number", [name for name, *_ in self._entries()]),
         ):
             if repeated := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"{kind} given twice: {', '.join(repeated)}")
@@ -419,22 +425,28 @@ class Paper(Frozen):
         selected = [(name, entry.select, artefact) for name, entry, artefact in entries]
         for owner in (*self.claims, *self._parts()):
             if owner.artefact not in by_id:
-                raise ValueError(f"claim '{owner.id}' names no artefact: '{owner.artefact}'")
+                raise ValueError(
+                    f"claim '{owner.id}' names the artefact '{owner.artefact}', which is missing"
+                )
         for part in self._parts():
             selected += [(part.id, select, by_id[part.artefact]) for select in part.selectors]
         for name, select, artefact in selected:
             if select.spec not in (None, *artefact.specs):
-                message = f"selects from '{select.spec}', not a spec of '{artefact.id}'"
+                message = f"selects from '{select.spec}', which is not a spec of '{artefact.id}'"
                 raise ValueError(f"'{name}' {message}")
         known = {name for name, *_ in entries}
         for _, entry, _ in entries:
             if entry.same_as not in (None, *known):
-                raise ValueError(f"same_as of '{entry.id}' names '{entry.same_as}', unknown here")
+                raise ValueError(
+                    f"same_as of '{entry.id}' names '{entry.same_as}', which is missing"
+                )
         specs = {spec for artefact in self.artefacts for spec in artefact.specs}
         for reading in self.readings:
             if unknown := {*reading.specs, *reading.specs.values()} - specs:
                 name = min(unknown)
-                raise ValueError(f"reading '{reading.name}': '{name}' is no artefact's spec")
+                raise ValueError(
+                    f"reading '{reading.name}' names '{name}', which is no artefact's spec"
+                )
         return self
 
     def _parts(self) -> list[Part]:
@@ -467,7 +479,7 @@ def load_paper(name: str) -> Paper:
     files = paper_files()
     if name not in files:
         raise InputError(
-            f"Unknown paper '{name}'.{did_you_mean(name, files)} Known: {', '.join(files)}."
+            f"Unknown paper '{name}'.{did_you_mean(name, files)} The papers are {', '.join(files)}."
         )
     return read_paper(files[name])
 
@@ -476,7 +488,7 @@ def read_paper(path: Path) -> Paper:
     """Return the paper in the file at `path`; see `load_paper`."""
     paper = validated(read_document(path), Paper, "a paper")
     if paper.name != path.stem:
-        raise InputError(f"{path.name} must have `name: {path.stem}` (found `name: {paper.name}`).")
+        raise InputError(f"{path.name} must have `name: {path.stem}` but has `name: {paper.name}`.")
     return paper
 
 

@@ -66,7 +66,7 @@ def outcome(result: PaperResult) -> list[str]:
         )
     missing = [item.artefact.where for item in result.artefacts if not item.has_results]
     if missing:
-        sentences.append(f"Not run yet: {', '.join(dict.fromkeys(missing))}.")
+        sentences.append(f"There are no results yet for {', '.join(dict.fromkeys(missing))}.")
     return sentences
 
 
@@ -139,7 +139,7 @@ def differences(result: PaperResult) -> list[Difference]:
             if sentence := _difference(item, each):
                 by_reason[_reason(each.entry)].append((entry_text(item.artefact, each), sentence))
         for reason, entries in by_reason.items():
-            title, lines = f"{len(entries)} entries", [": ".join(entry) for entry in entries]
+            title, lines = f"{len(entries)} results", [": ".join(entry) for entry in entries]
             if len(entries) == 1:
                 title, lines = entries[0][0], [entries[0][1]]
             found.append(Difference(f"{item.artefact.where}: {title}", lines, reason))

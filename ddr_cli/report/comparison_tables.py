@@ -97,8 +97,8 @@ def _best_note(rows: pd.DataFrame) -> str:
     if rows["p_best"].isna().any():
         return "Bold: the best mean."
     return (
-        "Bold: the best mean, and each that the paired t-test does not distinguish from it at 5 % "
-        f"(Holm: {others} comparison{'s' * (others > 1)} with the best)."
+        "Bold: the best mean, and means that do not differ from the best mean at 5 % (paired "
+        f"t-test; Holm's correction for {others} comparison{'s' * (others > 1)})."
     )
 
 
@@ -136,26 +136,29 @@ def _notes_of_a_run(
     if against:
         yield f"Difference: method minus {against}."
     elif len(rows) > 1 and wanted and not wanted & set(rows["method"]):
-        yield f"No differences: {' or '.join(sorted(wanted))} was not run on these splits."
+        names = " or ".join(sorted(wanted))
+        yield f"There are no differences, because {names} was not run on these splits."
     if len(corrections):
         tests = int(found.differences["p_value"].notna().sum())
         yield (
-            f"Interval and p of each comparison: {'; '.join(corrections)}. Holm: adjusted for "
-            f"{tests} comparison{'s' if tests > 1 else ''}."
+            f"The intervals and p are {'; '.join(corrections)}. 'p, Holm' is adjusted for {tests} "
+            f"comparison{'s' if tests > 1 else ''}."
         )
     elif against:
-        yield "No interval: the sizes of the training and test sets are unknown."
+        yield "There is no interval, because the sizes of the training and test sets are unknown."
     theirs = next(iter(differences["against_track"]), track)
     if _sees_test_set(track) != _sees_test_set(theirs):
-        saw, not_seen = "these methods were", f"{against} was not"
+        saw, not_seen = "The methods in this table were", f"{against} was not"
         if not _sees_test_set(track):
-            saw, not_seen = f"{against} was", "these methods were not"
-        yield f"Only {saw} fitted with the unlabelled test samples; {not_seen}."
+            saw, not_seen = f"{against} was", "the methods in this table were not"
+        yield f"{saw} fitted with the unlabelled test samples; {not_seen}."
     if _is_tuned(track) != _is_tuned(theirs):
-        tuned = "these methods are" if _is_tuned(track) else f"{against} is"
-        yield f"Only {tuned} tuned."
+        words = (f"{against} is", "the methods in this table are")
+        if _is_tuned(track):
+            words = ("The methods in this table are", f"{against} is")
+        yield f"{words[0]} tuned; {words[1]} not."
     if rows["failed"].any():
-        yield "†: number of failed splits, each scored as the majority-class baseline."
+        yield "†: number of failed splits; a failed split scores as the majority-class baseline."
 
 
 def _track_words(found: Comparison, track: str) -> str:
@@ -201,8 +204,8 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
     )
     better = "lower" if lower_is_better(metric) else "higher"
     below = [
-        f"Differences: first minus second; {better} is better. Equal: means that differ by "
-        f"{amount_text(found.equivalence, metric)} or less.",
+        f"The difference is the first method minus the second; {better} values are better. Two "
+        f"means are equal if they differ by at most {amount_text(found.equivalence, metric)}.",
         *_power_words(found),
     ]
     title = f"Pairs across data sets: {metric_axis(metric)}{_track_words(found, track)}"
@@ -214,15 +217,15 @@ def _power_words(found: Comparison) -> Iterator[str]:
     tested = found.pairs[found.pairs["test"] == SIGNED_RANKS]
     n, most = len(tested), tested["datasets"].max()
     yield (
-        f"p: Wilcoxon's signed-rank test over data sets; Holm: adjusted for {n} "
-        f"pair{'s' if n > 1 else ''}. Only Holm's p depends on the number of methods."
+        f"p is from Wilcoxon's signed-rank test over data sets. 'p, Holm' is adjusted for {n} "
+        f"pair{'s' if n > 1 else ''}; p does not depend on the number of methods."
     )
     alone, together = (fewest_for_signed_ranks(_ALPHA, tests) for tests in (1, n))
-    needed = f"{alone} data sets" + (f", {together} with {n} pairs" if together > alone else "")
+    needed = f"{alone} data sets" + (f", or {together} for {n} pairs" if together > alone else "")
     if most < alone:
         yield f"With {most} data sets this test cannot reach p < 0.05; it needs {needed}."
     elif most < together:
-        yield f"With {most} data sets Holm's p cannot reach 0.05; it needs {needed}."
+        yield f"With {most} data sets, 'p, Holm' cannot reach 0.05; it needs {needed}."
 
 
 def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.DataFrame) -> Table:
@@ -239,16 +242,19 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.Da
             for row in scores.to_dict("records")
         ]
     )
-    below = ["0: majority-class baseline; 1: no error. Interval: bootstrap over data sets."]
+    below = [
+        "A score of 0 is the majority-class baseline, and 1 is no error. The interval is a "
+        "bootstrap over data sets."
+    ]
     if scores["datasets"].nunique() > 1:
-        below.append("Methods on different data sets are compared by the pairs, not by this mean.")
+        below.append("Compare methods on different data sets by the pairs, not by this mean.")
     title = f"Mean scaled score: {metric_axis(found.metric)}{_track_words(found, track)}"
     best = scores["method"].iloc[int(scores["score"].argmax())]
     apart = pairs[(pairs["test"] == SIGNED_RANKS) & (pairs["p_holm"] < _ALPHA)]
     apart = apart[(apart[["first", "second"]] == best).any(axis=1)]
     title = title.replace(" (%)", "")
     if apart.empty:
-        below.append("No method differs from the best at 5 % (p of the pairs, Holm).")
+        below.append("No method differs from the best method at 5 % ('p, Holm' of the pairs).")
         return Table(frame, title, tuple(below))
     worse = scores["method"].isin(apart[["first", "second"]].to_numpy().ravel())
     return Table(
@@ -256,6 +262,6 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.Da
         title,
         tuple(below),
         best=frozenset(np.flatnonzero(~worse | (scores["method"] == best)).tolist()),
-        best_note="Bold: the best score, and that of each method that does not differ from the "
-        "best at 5 % (p of the pairs, Holm).",
+        best_note="Bold: the best score, and scores of methods that do not differ from the best "
+        "method at 5 % ('p, Holm' of the pairs).",
     )

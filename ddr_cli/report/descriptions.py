@@ -39,7 +39,7 @@ _SPLIT_EXAMPLES = {
     "whole": (", repeats: 10",),
 }
 _SPLIT_NOTES = {
-    "grouped": "The card's format names the column of the groups: 'ddr data new ... --groups "
+    "grouped": "The card names the column of the groups: 'ddr data new ... --groups "
     "subject'. Groups are\ndrawn such that every training set has all classes.",
     "given": "The file is a CSV table next to the spec. Its first line names the splits; each "
     "further line belongs\nto a row of the data set. A cell is train, test or, if the row is in "
@@ -68,8 +68,8 @@ def describe(name: str, *more: Kind) -> str:
     if not found:
         known = list(dict.fromkeys(each for names, _ in tables for each in names))
         raise InputError(
-            f"Unknown name {name!r}.{did_you_mean(name, known)} 'ddr list datasets', '... "
-            "reducers', '... classifiers', '... formats' and '... configs' show the names."
+            f"Unknown name {name!r}.{did_you_mean(name, known)} 'ddr list' shows the kinds of "
+            "names, and 'ddr list KIND', such as 'ddr list reducers', shows the names."
         )
     return "\n\n\n".join(found)
 
@@ -88,7 +88,7 @@ def _kinds() -> list[Kind]:
 
 def _piece(section: str, name: str) -> str:
     factory, kind = load_factory(section, name), registry_of(section).kind
-    text = inspect.getdoc(factory) or "No description."
+    text = inspect.getdoc(factory) or "There is no description."
     usage = flow({"name": shown(name), **usual(factory)})
     head = f"{shown(name)} ({kind})\n\n{text}\n\nIn a spec:\n  {usage}"
     required = [
@@ -110,14 +110,14 @@ def _traits(section: str, piece: Any) -> dict[str, Any]:
     reducer = get_traits(piece)
     labels = "uses the labels" if reducer.supervised else "ignores the labels"
     if reducer.semi_supervised:
-        labels += ", also uses unlabelled samples (y = -1)"
+        labels += ", and also uses unlabelled samples (y = -1)"
     modes = [mode for mode in ("out_of_sample", "transductive") if getattr(reducer, mode)]
     return {
         "authors": reducer.author_check,
         "version": reducer.version,
         "labels": labels,
         "modes": ", ".join(modes),
-        "dimensions": "nested: a fit with more components contains those with fewer"
+        "dimensions": "nested: a fit with more components contains the fits with fewer"
         if reducer.nested
         else None,
         "usually after": ", ".join(reducer.preprocess),
@@ -249,9 +249,11 @@ def dimension_notes(classes: Sequence[ClassDimension]) -> list[str]:
 
     first, last = DEFAULT_SIZES[0], DEFAULT_SIZES[-1]
     return [
-        "random_state 0; median (and range) of the repetitions, each over subsamples of "
-        f"{len(DEFAULT_SIZES)} sizes from {first:.0%} to {last:.0%} of the distinct samples.",
-        f"GMST: minimal spanning tree of geodesic distances over {DEFAULT_NEIGHBORS['gmst']} "
-        f"neighbours; k-NN graph: {DEFAULT_NEIGHBORS['knn']} nearest neighbours.",
+        "The table shows the median (and range) of the repetitions, with random_state 0. Each "
+        f"repetition uses subsamples of {len(DEFAULT_SIZES)} sizes, from {first:.0%} to {last:.0%} "
+        "of the distinct samples.",
+        "GMST is the minimal spanning tree of the geodesic distances in the graph of "
+        f"{DEFAULT_NEIGHBORS['gmst']} neighbours. The k-NN graph has {DEFAULT_NEIGHBORS['knn']} "
+        "neighbours per sample.",
         *(f"{group.name}: {group.reason}" for group in classes if group.reason is not None),
     ]

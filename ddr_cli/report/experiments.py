@@ -47,7 +47,7 @@ def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
         if getattr(item, "mode", "") == "transductive":
             facts.append("fitted with the unlabelled test samples")
         if only := getattr(item, "only_on", ""):
-            facts.append("on all features only" if only == "none" else f"after {only} only")
+            facts.append("only on all features" if only == "none" else f"only after {only}")
         name = method_name(item.label) + cited.get(item.name, "")
         return f"{name} ({', '.join(facts)})" if facts else name
 
@@ -56,7 +56,7 @@ def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
     yield f"All methods were evaluated on {' and on '.join(splits)}."
     steps = [_step(step.name, step.params) for step in spec.preprocess]
     yield (
-        f"Preprocessing, fitted to the training set: {', '.join(steps)}."
+        f"The preprocessing steps were fitted to the training set: {', '.join(steps)}."
         if steps
         else "The features were not preprocessed."
     )
@@ -73,15 +73,15 @@ def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
     else:
         times = f", repeated {tune.repeats} times" if tune.repeats > 1 else ""
         yield (
-            "Besides its defaults, each method was tuned inside every training set over the values "
-            f"in brackets: of at most {tune.budget} settings, the best by mean "
+            "We evaluated each method at its defaults and tuned, inside every training set, over "
+            f"the values in brackets. Tuning chose from at most {tune.budget} settings by the mean "
             f"{metric_name(str(tune.metric))} over {tune.folds} stratified inner folds{times}."
         )
     yield from _statistics(run)
     if run.failed:
         yield (
-            f"{run.failed} of {run.planned} fits failed; such a split is scored as the "
-            "majority-class baseline of its training set."
+            f"{run.failed} of {run.planned} trials failed; we scored each failed trial as the "
+            "majority-class baseline of the training set."
         )
     yield _software(run)
 
@@ -124,8 +124,8 @@ def _statistics(run: Run) -> Iterator[str]:
         interval = difference_interval((found[0], found[1])) if len(found) > 1 else None
         if interval is not None:
             yield (
-                "Differences between methods are paired on the same splits; their 95 % intervals "
-                f"and t-tests are {interval.name}, and p-values are adjusted by Holm's method."
+                "Differences between methods are paired on the same splits. The 95 % intervals and "
+                f"t-tests are {interval.name}, and the p-values are adjusted by Holm's method."
             )
 
 

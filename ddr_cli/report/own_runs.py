@@ -43,7 +43,7 @@ def own_run(summary: Summary) -> OwnRun:
         except InputError as error:
             found = found or error
     if not isinstance(found, Comparison):
-        return OwnRun(summary, failures, (f"No comparison: {found}",))
+        return OwnRun(summary, failures, (f"The methods could not be compared. {found}",))
     if found.differences.empty:
         return OwnRun(summary, failures)
     return OwnRun(summary, (*comparison_tables(found), *failures), found.notes)
@@ -61,9 +61,12 @@ def _failures(run: Run) -> tuple[Table, ...]:
         {"method": of, "trials": str(count), "reason": why}
         for (of, why), count in counts.most_common(_MOST_REASONS)
     ]
-    below = [f"Where in the code: ddr status {run.folder} --reasons"]
+    below = [f"'ddr status {run.folder} --reasons' shows the lines of code that failed."]
     if len(counts) > _MOST_REASONS:
-        below.insert(0, f"{len(counts) - _MOST_REASONS} more reasons are in the column 'reason'.")
+        below.insert(
+            0,
+            f"{len(counts) - _MOST_REASONS} more reasons are in the column 'reason' of trials.csv.",
+        )
     title = f"{run.name}: failures"
     return (Table(pd.DataFrame(records), title, tuple(below), left=("reason",)),)
 
@@ -78,7 +81,9 @@ def own_run_tables(own: OwnRun) -> Iterable[Table]:
 
 def totals_table(summaries: Sequence[Summary]) -> Table:
     """Return a row per run: its progress, its best setting, and the number of settings."""
-    return Table(pd.DataFrame([_totals(each) for each in summaries]), "Other runs", left=("best",))
+    return Table(
+        pd.DataFrame([_totals(each) for each in summaries]), "Other runs", left=("best setting",)
+    )
 
 
 def _totals(summary: Summary) -> dict[str, str]:
@@ -90,8 +95,13 @@ def _totals(summary: Summary) -> dict[str, str]:
         "failed": str(run.failed or ""),
     }
     if (found := best_over_resplits(cells, metric)) is None:
-        return record | dict.fromkeys(("best", "of", "mean", "over"), "")
+        return record | dict.fromkeys(("best setting", "settings", "mean", "splits"), "")
     row, compared = Row(summary, found[0]), found[1]
     mean = f"{metric_name(metric)} {number(row['mean'], metric)}"
     over = family_name(row.family, int(row["n"]))
-    return record | {"best": row.title, "of": str(compared), "mean": mean, "over": over}
+    return record | {
+        "best setting": row.title,
+        "settings": str(compared),
+        "mean": mean,
+        "splits": over,
+    }

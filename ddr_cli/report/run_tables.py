@@ -115,22 +115,25 @@ def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
         (run.trials["status"] != OK) & run.trials[list(run.spec.metrics)].isna().all(axis=1)
     ]
     lost = bad["reducer"].map(class_name).value_counts().items()
-    unscored = [f"{FAILED_MARK} failed trials of {name} without a score: {n}" for name, n in lost]
+    unscored = [f"{FAILED_MARK} {name} has {n} failed trials without a score" for name, n in lost]
     if "failed" not in cells:
         return unscored
     rows = [Row(summary, int(index)) for index in cells.index[cells["failed"] > 0] if index >= 0]
     if not rows:
         return unscored
     lines = [
-        f"{FAILED_MARK} {row.title} failed on {row.failed} of {row['planned']}"
+        f"{FAILED_MARK} {row.title} failed on {row.failed} of {row['planned']} splits"
         for row in rows[:_MOST_FAILURES]
     ]
     if len(rows) > _MOST_FAILURES:
-        lines.append(f"{FAILED_MARK} {len(rows) - _MOST_FAILURES} more failed on some splits")
+        lines.append(
+            f"{FAILED_MARK} {len(rows) - _MOST_FAILURES} more methods or settings failed on some "
+            "splits"
+        )
     return [
         *lines,
         *unscored,
-        "A split on which a method failed is scored as the majority class of its training set.",
+        "If a method failed on a split, the split is scored as the majority-class baseline.",
     ]
 
 
@@ -187,7 +190,10 @@ def _bests(
                 str(len(group)),
             ]
         )
-    return pd.DataFrame(rows, columns=[*left, "best", "at", "of settings"]), (*left, "at")
+    return pd.DataFrame(rows, columns=[*left, "best", "best setting", "settings"]), (
+        *left,
+        "best setting",
+    )
 
 
 def _tuples(rows: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:
@@ -218,12 +224,13 @@ def control_table(summary: Summary) -> Table | None:
     if "scaled" in rows:
         notes.append(
             f"Scaled: 0 is the majority-class baseline "
-            f"({number(found.low or 0.0, found.metric)}), 1 is {found.strongest} on all features."
+            f"({number(found.low or 0.0, found.metric)}), and 1 is {found.strongest} on all "
+            "features."
         )
     if "seen" in rows:
         notes.append(
-            "Shuffled: accuracy (%) after a fit to permuted labels, on the samples of the fit "
-            "(seen) and on the others (held out)."
+            "Shuffled: the accuracy (%) after a fit to permuted labels, on the samples of the fit "
+            "(seen) and on other samples (held out)."
         )
     # A sentence in place of a single row would save nothing.
     shown_rows = _MOST_ROWS if len(rows) > _MOST_ROWS + 1 else len(rows)
@@ -233,7 +240,7 @@ def control_table(summary: Summary) -> Table | None:
     for row in rows.head(shown_rows).to_dict("records"):
         record = {"method": f"{row['reducer']}, {row['classifier']}"}
         if rows["setting"].astype(bool).any():
-            record["at"] = row["setting"]
+            record["setting"] = row["setting"]
         record[metric_axis(found.metric)] = number(row["mean"], found.metric, unit=False)
         if "scaled" in rows:
             record["scaled"] = "" if pd.isna(row["scaled"]) else f"{row['scaled']:.2f}"
@@ -241,4 +248,6 @@ def control_table(summary: Summary) -> Table | None:
             if name in rows:
                 record[head] = "" if pd.isna(row[name]) else f"{100 * row[name]:.1f}"
         records.append(record)
-    return Table(pd.DataFrame(records), "Against the controls", tuple(notes), left=("at",))
+    return Table(
+        pd.DataFrame(records), "Methods compared with controls", tuple(notes), left=("setting",)
+    )

@@ -35,10 +35,10 @@ _EXAMPLE = "such as [1, 2, 5, 10, all]"
 def read_labels(rule: Any) -> tuple[Budget, ...]:
     """Return the distinct budgets in a spec's ``labels:``."""
     if not isinstance(rule, list | tuple | dict):
-        raise ValueError(f"labels must be a list, {_EXAMPLE}, but is {value_text(rule)}")
+        raise ValueError(f"labels must be a list {_EXAMPLE}, but is {value_text(rule)}")
     if not rule:
         raise ValueError(
-            f"labels needs at least one number of labelled samples per class, {_EXAMPLE}"
+            f"labels must contain at least one number of labelled samples per class, {_EXAMPLE}"
         )
     try:
         budgets = grid_values(rule)
@@ -50,9 +50,8 @@ def read_labels(rule: Any) -> tuple[Budget, ...]:
             continue
         hint = did_you_mean(budget, [ALL]) if isinstance(budget, str) else ""
         message = (
-            "the number of labelled samples per class must be a whole number of 1 or more, or all, "
-            "but is "
-            f"{value_text(budget)}.{hint}"
+            "the number of labelled samples per class must be a whole number of 1 or more, or "
+            f"'all', but is {value_text(budget)}.{hint}"
         )
         problems.append(problem_at(place_in(rule, budget), message))
     refuse(problems)
@@ -67,8 +66,8 @@ def check_budgets(budgets: Sequence[Budget], classes: Classes | None) -> Iterabl
     for i, budget in enumerate(budgets):
         if budget != ALL and budget > classes[smallest]:
             message = (
-                f"{budget} labelled samples per class are too many: class {value_text(smallest)} "
-                f"has {classes[smallest]} samples in the training set."
+                f"{budget} labelled samples per class are too many: the training set has only "
+                f"{classes[smallest]} samples of class {value_text(smallest)}."
             )
             yield problem_at((i,), message)
 

@@ -38,7 +38,9 @@ def too_many_trials(spec: Spec) -> str:
         count *= count_settings(items, spec.sweep, tuned=tuned)
     if count <= MAX_TRIALS:
         return ""
-    return f"the spec has {count} trials, but at most {MAX_TRIALS} are allowed."
+    return (
+        f"the spec has {count} trials, but the limit is {MAX_TRIALS}; use fewer values or splits."
+    )
 
 
 def problems_of(spec: Spec, context: Context) -> Problems:
@@ -53,7 +55,7 @@ def problems_of(spec: Spec, context: Context) -> Problems:
 def _of_classifiers(spec: Spec) -> Problems:
     for control in (FULL_FEATURES, SHUFFLED_LABELS):
         if control in spec.controls and not spec.classifiers:
-            message = f"{control} needs classifiers, but the spec has none."
+            message = f"{control} needs a classifier, but the spec has no classifiers."
             yield problem_at(("controls", spec.controls.index(control)), message)
     reducers = {item.name for item in spec.reducers}
     for i, classifier in enumerate(spec.classifiers):
@@ -76,7 +78,7 @@ def _of_the_data_set(spec: Spec, context: Context) -> Problems:
         if is_used and card.unlabelled:
             message = (
                 f"{card.name} has rows without a label, but {key} need the classes of all samples; "
-                f"leave out {key}."
+                f"remove {key}."
             )
             yield problem_at((key,), message)
 
@@ -87,12 +89,14 @@ def _of_labels(spec: Spec) -> Problems:
         if (has_budgets or SHUFFLED_LABELS in spec.controls) and needs_labels(step):
             message = (
                 f"{step.name} uses all labels of the training set, including those that 'labels' "
-                "or 'shuffled_labels' hide from the methods; remove the step, or remove these keys."
+                "or 'shuffled_labels' hide from the methods; remove the step or these keys."
             )
             yield problem_at(("preprocess", i), message)
     if has_budgets and spec.embeddings is not None:
         # Which points have an embedding would differ from budget to budget.
-        message = "embeddings are only kept for methods that see all labels; leave out labels."
+        message = (
+            "ddr keeps embeddings only if the methods see all labels; remove labels or embeddings."
+        )
         yield problem_at(("embeddings",), message)
 
 
@@ -120,11 +124,9 @@ def _of_grids(spec: Spec) -> Problems:
         for i, item in enumerate(items):
             for name in item.grids:
                 if f"{item.prefix}.{name}" in spec.sweep:
-                    message = (
-                        f"{name} is both tuned here and swept by the spec; remove one of the two."
-                    )
+                    message = f"{name} is tuned by this grid and also swept; remove one of the two."
                     yield problem_at((section, i, name), message)
     for i, mode in enumerate(spec.sweep.get("reducer.mode", ())):
         if not any(getattr(item.traits(), str(mode)) for item in spec.reducers):
-            message = f"the spec has no reducer that supports mode: {mode}."
+            message = f"no reducer of the spec supports mode: {mode}."
             yield problem_at(("sweep", "reducer.mode", i), message)

@@ -129,9 +129,9 @@ class ReducerSpec(Item):
 
     section, prefix = "reducers", "reducer"
     mode: Mode = "out_of_sample"
-    """How test samples are embedded: in the fit, without their labels, or by the fitted map."""
+    """out_of_sample: the fitted map embeds test samples. transductive: the fit embeds them."""
     label: Label = ""
-    """Name in tables and figures; required if two items would otherwise look the same."""
+    """Name in tables and figures; required if two items would otherwise have equal names."""
     params: Params = Field(default_factory=dict)
 
 
@@ -143,9 +143,9 @@ class ClassifierSpec(Item):
 
     section, prefix = "classifiers", "classifier"
     label: Label = ""
-    """Name in tables and figures; required if two items would otherwise look the same."""
+    """Name in tables and figures; required if two items would otherwise have equal names."""
     only_on: str = ""
-    """The only reducer that it is run with; by default it is run with all."""
+    """Run this classifier only with this reducer. Default: with all reducers."""
     params: Params = Field(default_factory=dict)
 
 
@@ -155,5 +155,5 @@ class MeasureSpec(Item):
     section, prefix = "measures", "classifier"
     is_tunable = False
     label: Label = ""
-    """Name in tables and figures; required if two items would otherwise look the same."""
+    """Name in tables and figures; required if two items would otherwise have equal names."""
     params: Params = Field(default_factory=dict)

@@ -107,7 +107,7 @@ def sections_of(name: str) -> list[str]:
         if found := [section for section in PREFIXES if name in names[section]]:
             return found
         raise InputError(
-            f"There is no reducer, classifier, measure or preprocessing step called '{name}'."
+            f"There is no reducer, classifier, measure or preprocessing step '{name}'."
             f"{did_you_mean(name, chain(*names.values()))} 'ddr list reducers' shows the reducers."
         )
     factory = load_component(name)
@@ -119,8 +119,9 @@ def sections_of(name: str) -> list[str]:
     ]
     if not found:
         raise InputError(
-            f"{shown(name)} cannot be a component of a spec: a reducer needs fit and transform (or "
-            "fit_transform), a classifier fit and predict, a measure score_many."
+            f"{shown(name)} lacks methods that a component of a spec needs. A reducer needs fit "
+            "and transform (or fit_transform). A classifier needs fit and predict. A measure needs "
+            "score_many."
         )
     return found
 
@@ -142,7 +143,7 @@ def did_you_mean_setting(name: str, known: Sequence[str]) -> str:
 def nobody_has(prefix: str, parameter: str, known: Iterable[str]) -> str:
     """Return the error that no item of a list has a parameter, and the existing parameters."""
     names = list(dict.fromkeys(known))
-    there = did_you_mean(parameter, names) or f" Known: {', '.join(names) or 'none'}."
+    there = did_you_mean(parameter, names) or f" The parameters are {', '.join(names) or 'none'}."
     return f"no {prefix} of this spec has a parameter '{parameter}'.{there}"
 
 
@@ -223,8 +224,8 @@ def untrusted_values(section: str, name: str, params: Mapping[str, Any]) -> dict
         if texts and not is_trusted(value_source(name, parameter, value)):
             found[parameter] = (
                 f"{value_text(texts[0])} is not among the choices that {shown(name)} declares for "
-                f"{parameter}, so it may be the path of a file or code. Check what it does, then "
-                "use --trust."
+                f"{parameter}, so it may be the path of a file or code. Check what this value "
+                "does, then use --trust."
             )
     return found
 
@@ -234,8 +235,8 @@ def make(factory: Factory, params: Mapping[str, Any]) -> Any:
     try:
         made = factory(**params)
     except Exception as error:
-        name = getattr(factory, "__name__", "it")
-        raise InputError(f"{name} can't be made with these parameters: {error}.") from error
+        name = getattr(factory, "__name__", "the component")
+        raise InputError(f"{name} can't be created with these parameters: {error}.") from error
     if hasattr(made, "check_made"):
         made.check_made()
     return made

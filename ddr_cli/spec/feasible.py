@@ -119,8 +119,8 @@ def left_out(spec: Spec) -> list[str]:
     lines = []
     for item in spec.reducers:
         for reason, values in _excluded(item, spec, limits).items():
-            which = f"{WIDTH} {_listed(values)} {'are' if len(values) > 1 else 'is'}"
-            lines.append(f"{item.label} supports at most {reason}: {which} left out")
+            which = f"{WIDTH} {_listed(values)}"
+            lines.append(f"{item.label} supports at most {reason}, so {which} will not run")
     return lines
 
 
@@ -170,7 +170,7 @@ def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, s
     """
     if card is None or not is_sparse(card, spec.preprocess):
         return
-    remedy = "make them dense by an earlier step, such as preprocess: [svd], or remove it"
+    remedy = "make the samples dense with preprocess: [svd], or remove this component"
     items: list[tuple[str, int, Item]] = [
         ("reducers", i, item) for i, item in enumerate(spec.reducers)
     ]
@@ -193,14 +193,14 @@ def unprepared(
             yield (
                 ("preprocess", i),
                 f"{step.name} does not support missing values, which {name} has: put impute before "
-                "it.",
+                "this step.",
             )
             missing = False
         if coded and step.name in ("pca", "svd", "variance_threshold"):
             yield (
                 ("preprocess", i),
                 f"{step.name} cannot keep the categorical columns of {name} "
-                f"({', '.join(coded)}): put one_hot before it.",
+                f"({', '.join(coded)}): put one_hot before this step.",
             )
             coded = ()
         # A step of the user's own may do either.

@@ -109,7 +109,7 @@ def find_spec(text: str) -> Path:
 def find_yaml(text: str, folder: str, what: str) -> Path:
     """Return the path of a file from its path or, if it is shipped in `folder`, its name."""
     shipped = shipped_yaml(folder)
-    hint = f"'ddr list {folder}' shows the shipped ones."
+    hint = f"'ddr list {folder}' shows the shipped {what}s."
     if not text.isprintable():
         raise InputError(f"{text!r} is not the path of a {what}. {hint}")
     try:
@@ -125,9 +125,11 @@ def find_yaml(text: str, folder: str, what: str) -> Path:
     if is_name:
         return shipped[text]
     if is_folder:
-        raise InputError(f"{path} is a folder; name one {what} in it. {hint}")
+        raise InputError(f"{path} is a folder; name a {what} in this folder. {hint}")
     if exists:
-        raise InputError(f"{text} is not a regular file, so it can't be a {what}.")
+        raise InputError(
+            f"{text} is not a regular file, so it can't be a {what}; name a YAML file."
+        )
     looks_like_path = len(path.parts) > 1 or path.suffix in (".yaml", ".yml")
     told = f"There is no {what} at {text}." if looks_like_path else f"There is no {what} '{text}'."
     raise InputError(f"{told}{_nearest(path, shipped, what)} {hint}")
@@ -220,7 +222,7 @@ def _dotted(spec: Spec, given: str) -> str:
             return name
     raise InputError(
         f"{spec.name} has no parameter '{given}'.{did_you_mean_setting(given, known)} "
-        f"It has {', '.join(known)}."
+        f"Its parameters are {', '.join(known)}."
     )
 
 
@@ -230,10 +232,10 @@ def _declared_grid(spec: Spec, key: str) -> list[Any]:
     for item in spec.reducers if prefix == "reducer" else spec.evaluators:
         declared = {**item.traits().grids, **declared}
     if name not in declared:
-        others = f" (it has grids for {', '.join(declared)})" if declared else ""
+        others = f" (only for {', '.join(declared)})" if declared else ""
         raise InputError(
-            f"{spec.name} declares no grid for {key}{others}; give the values, "
-            "such as --values 1,2,5."
+            f"The methods of {spec.name} declare no grid for {key}{others}; set the values, such "
+            "as --values 1,2,5."
         )
     # Rounded as the values of a rule, so that 13 values from 0.01 to 10 are the same either way.
     return [rounded(value) for value in declared[name]]
@@ -263,7 +265,7 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
     own = re.sub(r"[,:] [^,:]+ against .*$", "", spec.title)
     own = own or f"{', '.join(item.label for item in spec.reducers)} on {spec.dataset.name}"
     title = f"{own}: {resolved['plot']['y']} against {keys}"
-    description = f"The spec {spec.name}, swept over {keys}."
+    description = f"This spec is {spec.name} with a sweep over {keys}."
     texts = {"title": title, "description": description}
     return {**texts, **kept, **lists, "dataset": dataset, "sweep": sweep, "plot": plot}
 

@@ -45,9 +45,9 @@ class PaperRef(StrictFrozen):
     """The table or figure of a paper that a spec reproduces."""
 
     name: Text
-    """ccdr, dp, lfda, nmmp or ssde."""
+    """The paper: ccdr, dp, lfda, nmmp or ssde."""
     artefact: Text
-    """One of the artefacts that `ddr describe PAPER` lists, such as fig2."""
+    """A table or figure of the paper, such as fig2; `ddr describe PAPER` lists the names."""
 
 
 class SuiteRef(StrictFrozen):
@@ -64,7 +64,7 @@ class DatasetRef(StrictFrozen):
     name: Text
     """A name from `ddr list datasets`, or the path of a card relative to the spec."""
     options: Params = Field(default_factory=dict)
-    """Options of the card, next to `name`; `ddr describe DATASET` lists them."""
+    """Options of the card, next to `name`; `ddr describe DATASET` lists the options."""
 
 
 def _default_repeats(data: dict[str, Any]) -> int:
@@ -101,23 +101,23 @@ class SplitSpec(StrictFrozen):
     folds: Annotated[int, Ge(2)] | Literal["leave_one_out"] | None = Field(
         default=None, validate_default=True
     )
-    """For kfold and grouped: number of folds, or leave_one_out for each group (grouped)."""
+    """For kfold and grouped: number of folds. For grouped also: leave_one_out."""
     file: Text | None = None
-    """For given: a CSV table next to the spec, with a column for each split."""
+    """For given: a CSV table next to the spec, with one column per split."""
     column: Text | None = None
     """For given: a column of the data table that the card lists in `parts`."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    """Hash of the file; `ddr` fills it in."""
+    """SHA-256 of `file`; `ddr` fills in this key."""
     repeats: Annotated[int, Ge(1), Le(100_000)] = Field(default_factory=_default_repeats)
-    """Number of random splits, or of divisions into folds."""
+    """Number of random splits, or number of divisions into folds."""
     seed: Annotated[int, Ge(0)] = 0
-    """Seed of the splits and of the methods' own randomness."""
+    """Seed of the splits and of the randomness in the methods."""
     train: int | float | None = Field(default=None, validate_default=True)
-    """Size of the training set: samples per class, in total, or a fraction, depending on kind."""
+    """Size of the training set; by kind: samples per class, samples in total, or a fraction."""
     predefined: bool = False
-    """For resample: also use the data set's own split, as a separate line."""
+    """For resample: also use the predefined split; its results are shown separately."""
     test: Annotated[int, Ge(1)] | None = None
-    """For per_class, fraction and labelled: the largest size of the test set, drawn at random."""
+    """For per_class, fraction and labelled: draw at most this many test samples at random."""
 
     @property
     def drawn(self) -> int:
@@ -134,22 +134,22 @@ class TuneSpec(StrictFrozen):
     """
 
     folds: Annotated[int, Ge(2), Le(1000)] = 3
-    """Stratified inner folds of the training set; by groups if the split is by groups."""
+    """Number of stratified inner folds of the training set; grouped if the split is grouped."""
     repeats: Annotated[int, Ge(1), Le(1000)] = 1
-    """Number of divisions of the training set into these folds."""
+    """Number of times that the training set is divided into inner folds."""
     budget: Annotated[int, Ge(1), Le(10_000)] = 16
-    """Largest number of settings per method, including that of the spec."""
+    """Largest number of settings per method, including the setting in the spec."""
     search: Literal["grid", "sobol"] = "grid"
-    """How a larger grid is thinned: evenly, or by Sobol's sequence."""
+    """How `ddr` thins a larger grid: evenly (grid), or by Sobol's sequence (sobol)."""
     metric: Text | None = None
-    """The metric that selects the setting. Default: the first metric that scores classifiers."""
+    """The metric that selects the setting. Default: the first metric of the classifiers."""
 
 
 class EmbeddingsSpec(StrictFrozen):
     """Which embeddings are stored for a figure: of at most `points` samples of the first split."""
 
     points: Annotated[int, Ge(10), Le(20_000)] = 1000
-    """Largest number of samples, from the first split."""
+    """Largest number of samples of the first split to keep."""
 
 
 class PlotSpec(StrictFrozen):
@@ -161,13 +161,13 @@ class PlotSpec(StrictFrozen):
     """
 
     x: Text
-    """The first swept parameter; without a sweep, reducer or classifier."""
+    """A swept parameter. Default: the first; without a sweep, `reducer` or `classifier`."""
     y: Text
     """A metric of the spec. Default: the first."""
     interval: Annotated[float, Gt(0), Lt(1)] = 0.80
-    """The level of the drawn intervals."""
+    """The level of the intervals in the figure, such as 0.8."""
     log: bool = False
-    """Whether the axis of x is logarithmic. Default: as the grid of x."""
+    """Whether the x axis is logarithmic. Default: true if the grid of x is logarithmic."""
 
 
 class Spec(StrictFrozen):
@@ -186,35 +186,35 @@ class Spec(StrictFrozen):
     description: Stripped = ""
     """The question of the experiment, in one or two sentences."""
     paper: PaperRef | None = None
-    """The reproduced table or figure of a paper; such a spec only runs the controls it lists."""
+    """The table or figure that the spec reproduces; such a spec has no default controls."""
     dataset: DatasetRef
-    """A name, a card's path, openml:NUMBER, or a mapping with `name` and the card's options."""
+    """A name, the path of a card, openml:NUMBER, or a mapping with `name` and options."""
     split: SplitSpec
-    """How the samples are divided into a training and a test set, and how often."""
+    """How, and how often, the samples are divided into a training and a test set."""
     preprocess: tuple[StepSpec, ...] = ()
-    """Steps before every reducer, in this order, each fitted to the training set alone."""
+    """Ordered steps before every reducer; each step is fitted only to the training set."""
     controls: tuple[Control, ...] = ()
-    """Baselines of every comparison; all of them by default if a spec compares methods."""
+    """Baselines. Default: all baselines if the spec compares methods, otherwise none."""
     reducers: tuple[ReducerSpec, ...]
-    """Methods: a name, or a mapping of a name, parameters, `label` and `mode`."""
+    """Methods; each is a name, or a mapping with `name`, parameters, `label` and `mode`."""
     classifiers: tuple[ClassifierSpec, ...] = ()
-    """Classifiers that score an embedding on the test set, each with each reducer."""
+    """Classifiers; each classifier scores the embedding of each reducer on the test set."""
     measures: tuple[MeasureSpec, ...] = ()
-    """Measures of the embedding itself, next to or instead of classifiers."""
+    """Measures of the embedding itself, with or without classifiers."""
     sweep: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
     """Values of reducer.NAME, classifier.NAME or split.train: a list, or {log: [a, b, n]}."""
     labels: tuple[Budget, ...] = ()
-    """Numbers of labelled training samples per class, or all; the others lose their label."""
+    """Numbers of labelled training samples per class, or `all`; other samples lose the label."""
     metrics: Annotated[tuple[Text, ...], MinLen(1)]
-    """Scores of predictions; `ddr list metrics` shows all. Default: the error."""
+    """Scores of predictions; `ddr list metrics` shows all metrics. Default: the error."""
     tune: TuneSpec | None = None
-    """Also run each method with settings selected within every training set."""
+    """Also run each method with a setting that is selected within every training set."""
     plot: PlotSpec
     """What the figure shows."""
     embeddings: EmbeddingsSpec | None = None
     """Keep and plot each reducer's embedding of the first split."""
     suite: SuiteRef | None = None
-    """The suite that the spec was made from; not a key of a file."""
+    """The suite that the spec comes from; a file cannot set this key."""
 
     @property
     def evaluators(self) -> tuple[ClassifierSpec | MeasureSpec, ...]:
@@ -266,7 +266,7 @@ class Spec(StrictFrozen):
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
-            raise InputError(f"This is not a resolved spec: {place}: {first['msg']}.") from None
+            raise InputError(f"This is not a resolved spec ({place}: {first['msg']}).") from None
         return spec.model_copy(update={"path": path})
 
 

@@ -25,11 +25,11 @@ from ddr_cli.spec.model import Control
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _SPLITS = {
-    "resample": "New splits of the samples, at the sizes of the data set's own split.",
-    "grouped": "Half of the groups form the training set, the others the test set; each repeat "
-    "draws them again.",
-    "fraction": "Half of the samples form the training set, the others the test set; each repeat "
-    "draws them again.",
+    "resample": "New random splits, with the set sizes of the predefined split.",
+    "grouped": "Half of the groups form the training set, the other half the test set; each repeat "
+    "draws new sets.",
+    "fraction": "Half of the samples form the training set, the other half the test set; each "
+    "repeat draws new sets.",
 }
 
 
@@ -85,7 +85,7 @@ def write_spec(
 def _refuse_existing(path: Path, force: bool) -> None:
     if path.exists() and not force:
         raise InputError(
-            f"{path} exists already; choose another name, or use --force to replace it."
+            f"{path} already exists; choose another name, or use --force to replace the file."
         )
 
 

@@ -72,7 +72,7 @@ class _Override:
         name, equals, raw = text.partition("=")
         name = name.strip()
         if not equals or not name:
-            self._problem("", "write it as name=value, such as reducer.beta=0.1.")
+            self._problem("", "write name=value, such as reducer.beta=0.1.")
             return
         try:
             value = raw if name in _TEXTS else parse_value(raw)
@@ -126,7 +126,7 @@ class _Override:
         known = [*KEYS]
         for at, _, names in self._items():
             known += [f"{PREFIXES[at[0]]}.{parameter}" for parameter in names or ()]
-        hint = did_you_mean_setting(name, known) or " Names are such as reducer.beta."
+        hint = did_you_mean_setting(name, known) or " A name is written as reducer.beta."
         return f"there is no setting called '{name}'.{hint}"
 
     def _items(self) -> list[tuple[tuple[str, int], Any, list[str] | None]]:

@@ -55,7 +55,9 @@ def nested(value: Any, what: str, own: Collection[str], rest: str) -> Any:
     if isinstance(value, str):
         return {"name": value, rest: {}}
     if not isinstance(value, dict):
-        raise ValueError(f"{what} or a mapping with a name, but this is {value_text(value)}")
+        raise ValueError(
+            f"{what}, or a mapping with the key 'name', but this is {value_text(value)}"
+        )
     known = {key: item for key, item in value.items() if key in own}
     return {**known, rest: {key: item for key, item in value.items() if key not in own}}
 
@@ -241,7 +243,11 @@ def labelled(
         if message := next(filter(None, (_repeats(item, *each, tuned) for each in before)), ""):
             problems.append(problem_at((i,), message))
         if item.label and item.label in labels:
-            problems.append(problem_at((i, "label"), f"the label '{item.label}' is used twice."))
+            problems.append(
+                problem_at(
+                    (i, "label"), f"the label '{item.label}' is used twice; choose another label."
+                )
+            )
         labels.append(item.label or _default_label(item, items, open_ones[i]))
     refuse(problems)
     for i in range(len(taken), len(labels)):
@@ -257,13 +263,13 @@ def _repeats(item: Item, other: Item, unfixed: set[str], tuned: bool) -> str:
     if item.name != other.name:
         return ""
     if _identity(item) == _identity(other):
-        return f"{item.name} is listed twice with the same parameters; remove one."
+        return f"{item.name} is listed twice with equal parameters; remove one of the two."
     if tuned and item.is_tunable and _identity(item, unfixed) == _identity(other, unfixed):
         names = ", ".join(sorted(unfixed & item.params.keys())) or "nothing"
         return (
-            f"{item.name} is listed twice, and the two entries only differ in tuned or swept "
-            f"parameters ({names}); list it once with a grid, or give them different values of "
-            "another parameter."
+            f"{item.name} is listed twice, and the two items differ only in tuned or swept "
+            f"parameters ({names}); list {item.name} once with a grid, or set another parameter to "
+            "different values."
         )
     return ""
 

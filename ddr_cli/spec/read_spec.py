@@ -75,7 +75,9 @@ class ReadPaper(PaperRef):
         known = list(paper_files())
         if name not in known:
             hint = did_you_mean(name, known)
-            raise ValueError(f"unknown paper '{name}'.{hint} Known: {', '.join(known)}.")
+            raise ValueError(
+                f"there is no paper '{name}'.{hint} The papers are {', '.join(known)}."
+            )
         return name
 
     @field_validator("artefact")
@@ -85,7 +87,7 @@ class ReadPaper(PaperRef):
             paper = info.data["name"]
             known = _artefacts(paper)
             if artefact not in known:
-                hint = did_you_mean(artefact, known) or f" It has {', '.join(known)}."
+                hint = did_you_mean(artefact, known) or f" The artefacts are {', '.join(known)}."
                 raise ValueError(f"the paper '{paper}' has no artefact '{artefact}'.{hint}")
         return artefact
 
@@ -98,7 +100,7 @@ class ReadDataset(DatasetRef):
     @model_validator(mode="before")
     @classmethod
     def _name_and_options(cls, value: Any) -> Any:
-        return nested(value, "a data set is a name, the path of a card", ("name",), "options")
+        return nested(value, "a data set is a name or the path of a card", ("name",), "options")
 
     @field_validator("name")
     @classmethod
@@ -158,7 +160,7 @@ class ReadSpec(Spec):
                     "reducers must have at least one item ('none' is the baseline without "
                     "reduction)"
                 )
-            raise ValueError("a spec needs classifiers or measures")
+            raise ValueError("a spec needs at least one classifier or measure")
         return tuple(value) if isinstance(value, list) else value
 
     @field_validator("reducers")
@@ -176,7 +178,9 @@ class ReadSpec(Spec):
         split = info.data.get("split")
         items = (*items, *_added(info, items))  # type: ignore[arg-type]  # of the list's own kind
         if info.field_name == "classifiers" and items and split and split.kind == "whole":
-            raise ValueError("the kind whole leaves no test samples for classifiers; use measures")
+            raise ValueError(
+                "with the split kind whole, classifiers have no test samples; use measures instead"
+            )
         problems = []
         for i, item in enumerate(items):
             for name, value in item.params.items():
@@ -221,7 +225,7 @@ class ReadSpec(Spec):
         if info.data.get("measures") and any(budget != ALL for budget in budgets):
             raise ValueError(
                 "measures need the classes of all samples, so a spec cannot have both measures and "
-                "labels; leave out one of them"
+                "labels; remove measures or labels"
             )
         refuse(check_budgets(budgets, context.class_sizes))
         if context.class_sizes:
@@ -242,7 +246,7 @@ class ReadSpec(Spec):
         if measured and info.data.get("classifiers") == ():
             if value is not None:
                 raise ValueError(
-                    "metrics need classifiers, but the spec has none; measures do not need metrics"
+                    "metrics need classifiers, but the spec has only measures; remove metrics"
                 )
             return tuple(dict.fromkeys(measured))
         known, problems = metric_names(), []
@@ -252,7 +256,7 @@ class ReadSpec(Spec):
         for i, name in enumerate(names):
             if not isinstance(name, str) or name not in known:
                 hint = did_you_mean(name, known) if isinstance(name, str) else ""
-                hint = hint or f" There are {', '.join(known)}."
+                hint = hint or f" The metrics are {', '.join(known)}."
                 problems.append(
                     problem_at((i,), f"there is no metric called {value_text(name)}.{hint}")
                 )
@@ -277,7 +281,8 @@ class ReadSpec(Spec):
             return tune
         if info.data.get("classifiers") == ():
             raise ValueError(
-                "tuning needs the score of a classifier, but the spec has no classifiers"
+                "tuning needs the score of a classifier, but the spec has no classifiers; remove "
+                "tune"
             )
         metrics, classes = info.data.get("metrics", ()), info.context.class_sizes
         left_out = {*measured(), TRAINING_ERROR}
@@ -286,10 +291,10 @@ class ReadSpec(Spec):
         problems = []
         # A wrong metric of the spec is reported at its own place.
         if metrics and metric not in known:
-            hint = did_you_mean(metric, known) or f" It has {' or '.join(known) or 'none'}."
+            hint = did_you_mean(metric, known) or f" Use {' or '.join(known) or 'error'}."
             message = (
-                "tuning needs one of the spec's metrics for classifiers on the test set, but "
-                f"'{metric}' is none of them.{hint}"
+                "tuning needs a metric that the spec lists and that scores classifiers on the test "
+                f"set; '{metric}' is no such metric.{hint}"
             )
             problems.append(problem_at(("metric",), message))
         if classes and (lack := too_few_for_folds(classes, tune.folds)):
@@ -322,7 +327,9 @@ class ReadSpec(Spec):
             message = f"x must be {needed}, but is '{plot.x}'. Use {' or '.join(axes)}."
             problems.append(problem_at(("x",), message))
         elif sweep is not None and plot.log and not is_positive(grids.get(plot.x, ("",))):
-            message = f"a logarithmic axis needs numbers above 0, but {plot.x} has other values."
+            message = (
+                f"a logarithmic axis needs numbers above 0, but {plot.x} also has other values."
+            )
             problems.append(problem_at(("log",), message))
         if metrics and plot.y not in metrics:
             message = f"y must be a metric of the spec, but is '{plot.y}'. Use "
@@ -378,7 +385,7 @@ def _lacking(name: str, classifiers: Sequence[ClassifierSpec], context: Context)
         if not any(hasattr(classifier, method) for method in needed):
             return (
                 f"{name} needs {' or '.join(needed)}, which the classifier {item.name} does not "
-                "have. Remove the metric, or use classifiers that have it, such as knn."
+                "have. Remove the metric, or use another classifier, such as knn."
             )
     classes = context.expect.classes if context.expect else None
     if classes:

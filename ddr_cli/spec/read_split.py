@@ -44,11 +44,12 @@ class ReadSplit(SplitSpec):
         kind = info.data.get("kind")
         if info.field_name == "repeats" and kind == "predefined" and value != 1:
             raise ValueError(
-                f"there is one predefined split, so repeats must be 1 or left out, but is {value}"
+                "there is only one predefined split, so repeats must be 1 or left out, but is "
+                f"{value}"
             )
         if info.field_name == "test" and value is not None and kind not in (*_WITH_REST, None):
             raise ValueError(
-                f"test needs the kind {' or '.join(_WITH_REST)}, but the kind is {kind}"
+                f"the key test needs the kind {' or '.join(_WITH_REST)}, but the kind is {kind}"
             )
         if info.field_name == "predefined" and value and kind not in ("resample", None):
             raise ValueError(f"predefined: true needs kind: resample, but the kind is {kind}")
@@ -91,21 +92,24 @@ class ReadSplit(SplitSpec):
         """Reject a source of splits that is missing, or that the kind does not accept."""
         for name in ("file", "column", "sha256"):
             if self.kind != "given" and getattr(self, name) is not None:
-                raise error_at((name,), f"{name} needs kind: given, but the kind is {self.kind}.")
+                raise error_at(
+                    (name,), f"the key {name} needs kind: given, but the kind is {self.kind}."
+                )
         if self.kind == "given" and (self.file is None) == (self.column is None):
             message = (
-                "the split kind 'given' needs either 'file', a CSV table with train and test next "
-                "to the spec, or 'column', a column that the card's format lists in 'parts'."
+                "the split kind 'given' needs either 'file' or 'column'. 'file' is a CSV table "
+                "with train and test next to the spec. 'column' is a column that the card lists in "
+                "'parts'."
             )
             raise error_at((), message)
 
     def _given(self, context: Context, card: Card, expect: Expect) -> Self:
         if self.file is None:
             if card.parts is not None and self.column not in card.parts:
-                known = f" It has {', '.join(card.parts) or 'none'}."
+                known = f" The columns are {', '.join(card.parts) or 'none'}."
                 message = (
-                    f"{card.name} has no column '{self.column}' of splits; add it to 'parts' of "
-                    f"its card's format.{did_you_mean(str(self.column), card.parts) or known}"
+                    f"{card.name} has no column of splits '{self.column}'; add this column to "
+                    f"'parts' in the card.{did_you_mean(str(self.column), card.parts) or known}"
                 )
                 raise error_at(("column",), message)
             return self._with_repeats(1, "a column is one split")
@@ -116,7 +120,7 @@ class ReadSplit(SplitSpec):
         except InputError as error:
             raise error_at(("file",), as_clause(error)) from None
         if self.sha256 not in (None, given.sha256):
-            message = f"{self.file} has changed; its SHA-256 is now {given.sha256}."
+            message = f"{self.file} has changed; update sha256 to {given.sha256}."
             raise error_at(("sha256",), message)
         context.n_train = given.fewest_train
         split = self.model_copy(update={"sha256": given.sha256})
@@ -124,7 +128,7 @@ class ReadSplit(SplitSpec):
 
     def _grouped(self, context: Context, card: Card, expect: Expect) -> Self:
         if TRAIN in context.swept and self.folds is not None:
-            message = "split.train is swept, so folds must be left out."
+            message = "the spec sweeps split.train, so folds must be left out."
             raise error_at(("folds",), message)
         if card.has_groups is False:
             raise error_at(("kind",), as_clause(InputError(no_groups(card.name))))
@@ -136,16 +140,19 @@ class ReadSplit(SplitSpec):
             return self
         if n is None:
             message = (
-                f"the card of {card.name} does not state the number of groups to leave out; add "
-                "'groups: N' below its 'expect'."
+                f"the card of {card.name} does not state the number of groups; add 'groups: N' "
+                "below 'expect' in the card."
             )
             raise error_at(("folds",), message)
         if n < 2:
-            raise error_at(("folds",), f"{card.name} has only one group.")
+            raise error_at(
+                ("folds",),
+                f"{card.name} has only one group, so no group can be left out; use another split.",
+            )
         return self._with_repeats(n, f"the number of groups of {card.name}")
 
     def _with_repeats(self, n: int, what: str) -> Self:
         if "repeats" in self.model_fields_set and self.repeats != n:
-            message = f"repeats must be {n}, {what}, or left out, but is {self.repeats}."
+            message = f"repeats must be {n} ({what}) or left out, but is {self.repeats}."
             raise error_at(("repeats",), message)
         return self.model_copy(update={"repeats": n})

@@ -105,8 +105,8 @@ def _parameter_values(
     if prefix not in SWEPT or not parameter:
         known = [*(name for items in lists.values() for name in dotted_names(items or ())), TRAIN]
         message = (
-            f"a sweep names reducer.<parameter>, classifier.<parameter> or {TRAIN}, not '{key}'."
-            f"{did_you_mean_setting(key, known)}"
+            f"a sweep must name reducer.<parameter>, classifier.<parameter> or {TRAIN}, not "
+            f"'{key}'.{did_you_mean_setting(key, known)}"
         )
         return (), [problem_at((key,), message, key=True)]
     items = lists.get(prefix)
@@ -252,7 +252,7 @@ def parse_values(text: str) -> Grid:
     if isinstance(grid, list | dict) and grid:
         return grid
     raise InputError(
-        f"--values {text} is not a grid; write values as 0.01,0.1,1 or a rule as "
+        f"--values {text} is not a grid; write values such as 0.01,0.1,1 or a rule such as "
         f"'{{log: [0.01, 10, 13]}}'.{reason}"
     )
 
@@ -334,25 +334,27 @@ def _listed(values: Sequence[Any], what: str) -> list[Any]:
 def _ruled(form: str, numbers: Any) -> list[Any]:
     if form not in _FORMS:
         raise GridError(
-            f"there is no grid called '{form}'.{did_you_mean(form, _FORMS)} "
-            "Write a list, log, linear or range."
+            f"there is no rule '{form}' for a grid.{did_you_mean(form, _FORMS)} "
+            "Write a list, or the rule log, linear or range."
         )
     if (
         not isinstance(numbers, list | tuple)
         or len(numbers) != 3
         or not all(_is_number(v) for v in numbers)
     ):
-        raise GridError(f"{form} needs three numbers, {_FORMS[form]}.")
+        raise GridError(f"the rule {form} needs three numbers, {_FORMS[form]}.")
     first, last, third = numbers
     if form == "range":
         return _uniform(_range(first, last, third), numbers)
     if not isinstance(third, int) or third < 2:
-        raise GridError(f"{form} needs two values or more, so the third number must be 2 or more.")
+        raise GridError(
+            f"the rule {form} must give at least two values, so the third number must be 2 or more."
+        )
     _refuse_too_many(third)
     inner = [i / (third - 1) for i in range(1, third - 1)]
     if form == "log":
         if first <= 0 or last <= 0:
-            raise GridError("both ends of log must be above 0.")
+            raise GridError("the first two numbers of log must be above 0.")
         low, high = math.log(first), math.log(last)
         between = [rounded(math.exp(low + (high - low) * part)) for part in inner]
     else:
@@ -362,7 +364,9 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
 
 def _range(start: float, stop: float, step: float) -> list[float]:
     if step == 0 or (stop - start) * step < 0:
-        raise GridError(f"steps of {step:g} do not lead from {start:g} to {stop:g}.")
+        raise GridError(
+            f"steps of {step:g} never lead from {start:g} to {stop:g}; change the step."
+        )
     # The tolerance keeps the 0.3 of [0, 0.3, 0.1], where the quotient is 2.9999999999999996.
     steps = (stop - start) / step * (1 + 1e-12)
     _refuse_too_many(math.floor(steps) + 1 if math.isfinite(steps) else steps)
@@ -372,7 +376,7 @@ def _range(start: float, stop: float, step: float) -> list[float]:
 def _refuse_too_many(count: float) -> None:
     if count > MAX_VALUES:
         raise GridError(
-            f"a sweep can have at most {MAX_VALUES} values, but this one has {count:.0f}."
+            f"a grid can have at most {MAX_VALUES} values, but this grid has {count:.0f}."
         )
 
 
@@ -383,7 +387,7 @@ def rounded(value: Any) -> Any:
 
 def _uniform(values: list[float], given: Sequence[float]) -> list[Any]:
     if not all(math.isfinite(v) for v in values):
-        raise GridError("the two ends are too far apart.")
+        raise GridError("the first and the second number of the rule are too far apart.")
     if all(isinstance(v, int) for v in given) and all(float(v).is_integer() for v in values):
         return [int(v) for v in values]
     return [float(v) for v in values]

@@ -23,7 +23,7 @@ def test_every_form_of_the_comparison_is_written(ddr_here, work):
     )
     assert done.returncode == 0, done.stderr
     assert "Difference: method minus NMMP." in done.stdout
-    assert "2 percentage points or less" in " ".join(done.stdout.split())
+    assert "at most 2 percentage points" in " ".join(done.stdout.split())
     assert "LMNN" not in done.stdout
     assert files["png"].read_bytes().startswith(b"\x89PNG")
     assert files["pdf"].read_bytes().startswith(b"%PDF")

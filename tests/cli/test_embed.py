@@ -79,7 +79,7 @@ def test_unlabelled_samples_are_refused(ddr_here, work):
     )
     done = ddr_here("embed", "./a.yaml", "--reducer", "pca")
     assert done.returncode == 2
-    assert "without a label" in done.stderr
+    assert "unlabelled" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_unlabelled_samples_are_refused(ddr_here, work):
     [
         (("iris", "--reducer", "ldda"), 2, "Did you mean 'lda'"),
         (("irs", "--reducer", "lda"), 2, "Did you mean 'iris'"),
-        (("t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' makes"),
-        (("./t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' makes"),
+        (("t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' writes"),
+        (("./t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' writes"),
         (("./u.csv", "--reducer", "lda"), 2, "u.csv"),
         (("iris", "--reducer", "lda", "--set", "n_components=3"), 2, "at most 2 dimensions"),
         (("iris", "--reducer", "none", "--set", "n_components=3"), 2, "n_components"),

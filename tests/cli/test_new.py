@@ -50,7 +50,7 @@ def test_a_new_method_keeps_its_contracts_and_passes_its_test(folder, monkeypatc
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("mine", "mine.py exists already"), ("my-method", "is not a valid name of a Python")],
+    [("mine", "mine.py already exists"), ("my-method", "is not a valid name of a Python")],
 )
 def test_a_method_is_not_written_over_another_file(name, says, folder):
     (folder / "mine.py").write_text("kept")
@@ -86,7 +86,7 @@ def test_a_new_spec_is_commented_right_and_checked_by_editors(folder):
     assert widths == {"lda": 1, "pca": 2}
     assert "shuffled_labels" in spec.controls
     words = ("--dataset", "iris", "--reducer", "pca")
-    assert "exists already" in ddr("new", "spec", "first", *words, code=2)
+    assert "already exists" in ddr("new", "spec", "first", *words, code=2)
 
 
 def test_a_new_spec_sweeps_or_tunes(folder):

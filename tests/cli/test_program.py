@@ -231,7 +231,7 @@ def test_plan_and_validate_say_what_is_left_out(ddr_here, work):
     for words in (["validate", "one.yaml"], ["plan", "one.yaml"], ["plan", "one.yaml", "two.yaml"]):
         said = ddr_here(*words).stdout
         assert "pca supports at most 4" in said
-        assert "n_components 5 is left out" in said
+        assert "n_components 5 will not run" in said
     assert "two: pca" in said
 
 
@@ -241,7 +241,7 @@ def test_one_bad_spec_does_not_keep_the_others_from_running(ddr_here, work):
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
     assert (work / "results" / "tiny" / "summary.csv").exists()
-    assert "Not run: landsat_ccdr." in done.stderr
+    assert "Specs that could not run: landsat_ccdr." in done.stderr
 
 
 def test_several_complete_runs_say_so_and_do_nothing(ddr_here, work):

@@ -105,11 +105,11 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert re.search(r"^ 1 +1 to [123] (lda|none|ccdr) ", tuned.stdout, flags=re.MULTILINE)
     assert "best of all methods" in tuned.stdout
     export = ddr_here("suite", "export", "small.yaml", "rows.csv")
-    assert export.stdout.startswith("26 rows")
+    assert export.stdout.startswith("A table of 26 rows")
     nowhere = ddr_here("suite", "export", "small.yaml", ".")
     assert (nowhere.returncode, ".csv or .zip" in nowhere.stderr) == (2, True)
     frozen = ddr_here("suite", "export", "small.yaml", "small.zip")
-    assert frozen.stdout.startswith("14 files")
+    assert frozen.stdout.startswith("An archive of 14 files")
     page = ddr_here("suite", "page", "small.yaml")
     assert page.returncode == 0
     assert "results/report/suite_small/index.html" in page.stdout

@@ -23,7 +23,7 @@ def test_the_data_sets_fit_the_terminal_and_no_word_is_broken(width, monkeypatch
     lines = (
         CliRunner().invoke(app, ["data", "status", "iris", "landsat", "coil20"]).stdout.splitlines()
     )
-    table = lines[: next(i for i, line in enumerate(lines) if line.startswith("missing of"))]
+    table = lines[: next(i for i, line in enumerate(lines) if line.startswith("Missing files of"))]
     assert max(map(len, table)) <= width
     text = "\n".join(table)
     for word in ("embedded", "missing", "samples", "licence", "CC BY 4.0", "non-commercial"):
@@ -59,7 +59,7 @@ def test_a_pipe_has_no_escapes_and_no_color_has_no_colours(kinds, monkeypatch, c
 def test_list_says_what_can_be_listed():
     done = CliRunner().invoke(app, ["list", "reducer"])
     assert done.exit_code == 2
-    assert "Did you mean 'reducers'? There are datasets, " in done.output
+    assert "Did you mean 'reducers'? The kinds are datasets, " in done.output
 
 
 def test_a_run_says_what_stands_after_plus_minus_and_what_failed(

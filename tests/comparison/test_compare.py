@@ -409,7 +409,7 @@ def test_a_tuned_method_stands_beside_its_default(tmp_path):
     assert "methods at their defaults" in titles[0]
     assert "tuned methods" in titles[1]
     assert found.methods["chosen"].iloc[1].startswith("dim = ")
-    assert any(note.startswith("Shuffled labels") for note in found.notes)
+    assert any("shuffled labels" in note for note in found.notes)
     at = compare([tmp_path / "tuned"], at=["n_components=1"], classifier="knn")
     assert any("LDA, tuned cannot have dim = 1" in note for note in at.notes)
 
@@ -427,7 +427,7 @@ def test_one_budget_of_labels_is_compared(tmp_path):
         found = compare([folder], at=at)
         expected = [means[name, budget] for name in ("none", "lda")]
         assert list(found.methods["mean"]) == pytest.approx(expected)
-        assert any("Compared at labels = all" in note for note in found.notes) == (not at)
+        assert any("compared at labels = all" in note for note in found.notes) == (not at)
 
 
 def test_failed_splits_are_counted(make):

@@ -64,7 +64,7 @@ def test_landsat_states_its_predefined_split():
         ("  - path: toy.csv", "  - path: ''", "toy.yaml:4:11", "not empty"),
         ("title: A toy", "title: A toy\ntitle: B", "toy.yaml:3:1", "twice; .*line 2"),
         ("title: A toy", "title: [A", "toy.yaml:3:", "not valid YAML"),
-        ("format: {name: csv, label: 2}", "", "toy.yaml:1:1", "'format', or 'generate'"),
+        ("format: {name: csv, label: 2}", "", "toy.yaml:1:1", "both 'files' and 'format'"),
         ("files:", "generate: iris\nfiles:", "toy.yaml:1:1", "'generate' can't have 'files'"),
         ("name: toy", "name: a/b", "toy.yaml:1:7", "pattern"),
         ("title: A toy", "title: A\nhome: &a [*a]", "toy.yaml:3:11", "nothing above is called .&a"),
@@ -75,7 +75,7 @@ def test_landsat_states_its_predefined_split():
         ("expect:", "split: by_file\nexpect:", "toy.yaml:1:1", "needs a role"),
         ("expect:", "variants: [{options: {a: 1}, expect: {}}]\nexpect:", "toy.yaml:1:1", "'a'"),
         ("toy.csv", "../toy.csv\n    urls: ['http://x/y']", "toy.yaml:4:5", "in the cache"),
-        ("name: csv", 'name: "sklearn.datasets:load_files"', "toy.yaml:5:", "cannot name code"),
+        ("name: csv", 'name: "sklearn.datasets:load_files"', "toy.yaml:5:", "can't name code"),
         ("toy.csv", "toy.csv\n    urls: ['file:///etc/x']", "toy.yaml:5:", "pattern"),
         ("name: csv", "name: cvs", "toy.yaml:5:16", "no format called 'cvs'. Did you mean 'csv'"),
         (FILES, "generate: irsi", "toy.yaml:3:11", "no generator .* Did you mean 'iris'"),
@@ -162,7 +162,7 @@ def test_options_take_their_defaults_and_refuse_what_is_not_there():
         coil.choose({"resise": "bicubic"})
     with pytest.raises(InputError, match="Did you mean 'bicubic'"):
         coil.choose({"resize": "bicubik"})
-    with pytest.raises(InputError, match="It has none"):
+    with pytest.raises(InputError, match="has no options"):
         load_card("landsat").choose({"resize": "bicubic"})
 
 

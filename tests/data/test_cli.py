@@ -52,7 +52,7 @@ def test_status_names_folders_and_missing_files(ddr, tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert re.search(r"thyroid +215 +5 +3 +5 bytes +mirror", result.output)
     assert f"mirror: {mirror}" in result.output
-    assert "missing of landsat: landsat/sat.trn, landsat/sat.tst\n" in result.output
+    assert "Missing files of landsat: landsat/sat.trn, landsat/sat.tst\n" in result.output
 
 
 def test_fetch_then_status_and_verify(ddr, toy):
@@ -148,7 +148,7 @@ def test_verify_tells_right_wrong_and_missing_apart(ddr, write_card, tmp_path):
     assert result.exit_code == 1
     lines = result.output.splitlines()
     assert [line.split()[0] for line in lines] == ["ok", "differs", "missing"]
-    assert "it has 301 samples, not 300" in lines[1]
+    assert "they have 301 samples, not 300" in lines[1]
     assert ddr("verify", right).exit_code == 0
     assert ddr("verify", right, gone).exit_code == 3
 
@@ -179,7 +179,7 @@ def test_import(ddr, toy, tmp_path):
     (tmp_path / "mine.csv").write_bytes(TABLE)
     result = ddr("import", toy, tmp_path / "mine.csv")
     assert result.exit_code == 0
-    assert "toy: imported; 300 x 2, 2 classes, verified." in result.output
+    assert "toy: imported and verified; 300 samples x 2 features, 2 classes." in result.output
     assert "available (cache)" in ddr("fetch", toy, "--offline").output
     assert ddr("import", toy, "nothing.csv").exit_code == 2
 
@@ -197,7 +197,7 @@ def test_import(ddr, toy, tmp_path):
         (["new", "x", "--format", "csv", "--path", "nothing.csv"], "nothing.csv"),
         (["new", "x", "--format", "cvs", "--path", "."], "Did you mean 'csv'"),
         (["new", "x", "--format", "csv", "--path", ".", "--option", "header"], "KEY=VALUE"),
-        (["new", "."], "holds no files"),
+        (["new", "."], "contains no files"),
     ],
 )
 def test_mistakes_end_in_a_sentence_and_exit_with_2(arguments, what, ddr):

@@ -21,9 +21,9 @@ FAULTS = {
     "404": "404",
     "503": "503",
     "truncates": "was lost",
-    "truncates unsaid": "expected|checksum mismatch|not the data set|can't be read",
-    "corrupts": "checksum mismatch|not the data set|can't be read",
-    "sends a page": "expected|checksum mismatch|not the data set|can't be read",
+    "truncates unsaid": "expected|checksum mismatch|match the card|can't be read",
+    "corrupts": "checksum mismatch|match the card|can't be read",
+    "sends a page": "expected|checksum mismatch|match the card|can't be read",
     "stalls": "timed out after 0.3 s",
 }
 """What the server does, and the reason that the message gives."""
@@ -151,7 +151,7 @@ def test_damaged_file_in_the_cache_is_downloaded_again(server, sources, write_ca
     load_dataset(card, sources=sources)
     (kept,) = sources.cache_dir.rglob("toy.csv")
     kept.write_bytes(TABLE[:-100])
-    with pytest.warns(RuntimeWarning, match="toy.csv.*data set 'toy'.* downloading it again"):
+    with pytest.warns(RuntimeWarning, match="toy.csv.*card 'toy'.* downloads them again"):
         assert load_dataset(card, sources=sources).n_samples == 300
     assert kept.read_bytes() == TABLE
 
@@ -163,8 +163,8 @@ def test_damaged_file_in_the_cache_that_can_not_be_replaced_is_named(server, sou
     kept.write_bytes(TABLE[:-100])
     server.faults["toy.csv"] = "404"
     with (
-        pytest.warns(RuntimeWarning, match="downloading it again"),
-        pytest.raises(DataUnavailableError, match="not the data set") as caught,
+        pytest.warns(RuntimeWarning, match="downloads them again"),
+        pytest.raises(DataUnavailableError, match="match the card") as caught,
     ):
         load_dataset(card, sources=sources)
     assert "answered 404" in str(caught.value)

@@ -45,11 +45,11 @@ def test_npz_keeps_what_scipy_saves_sparse(tmp_path, kind):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": X, "labels": Y}, "'y'; it holds X, labels.*data and label"),
+        ({"X": X, "labels": Y}, "'y'; the file has X, labels.*data and label"),
         ({"x": X, "y": Y}, "Did you mean 'x'"),
-        ({"X": X, "y": Y[:3]}, "'y' has 3 values for 4 samples"),
+        ({"X": X, "y": Y[:3]}, "'y' has 3 values, but there are 4 samples"),
         ({"X": X.ravel(), "y": Y}, "has 1 dimensions"),
-        ({"X": X.astype(str), "y": Y}, "holds no numbers"),
+        ({"X": X.astype(str), "y": Y}, "contains no numbers"),
         ({"X": X, "y": np.array([{}, 1, 2, 3], dtype=object)}, "Python objects"),
     ],
 )
@@ -62,7 +62,7 @@ def test_npz_refusals(tmp_path, arrays, message):
 @pytest.mark.parametrize("content", [b"", b"nothing", b"PK\x03\x04 torn"])
 def test_npz_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "a.npz").write_bytes(content)
-    with pytest.raises(InputError, match="not a NumPy archive"):
+    with pytest.raises(InputError, match="not a readable NumPy archive"):
         read_npz([tmp_path / "a.npz"])
 
 
@@ -104,11 +104,11 @@ def test_mat_turns_samples_and_pixels_round(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"data": "feat"}, "'feat'; it holds fea, gnd. Did you mean 'fea'"),
+        ({"data": "feat"}, "'feat'; the file has fea, gnd. Did you mean 'fea'"),
         ({"label": 3}, "no column 3; the matrix has 3"),
         ({"ignore": [-4]}, "no column -4"),
         ({"columnwise_image": (2, 2)}, "3 features.*2 x 2"),
-        ({"samples_in_columns": True}, "4 labels for 3 samples"),
+        ({"samples_in_columns": True}, "4 labels, but 3 samples"),
     ],
 )
 def test_mat_refusals(tmp_path, options, message):
@@ -120,7 +120,7 @@ def test_mat_refusals(tmp_path, options, message):
 @pytest.mark.parametrize("content", [b"", b"MATLAB 5.0 MAT-file", b"x" * 4096])
 def test_mat_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "a.mat").write_bytes(content)
-    with pytest.raises(InputError, match="not a MATLAB file"):
+    with pytest.raises(InputError, match="not a readable MATLAB file"):
         read_mat([tmp_path / "a.mat"])
 
 
@@ -152,8 +152,8 @@ def test_rdata_joins_a_training_and_a_test_set(tmp_path):
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"data": "XX", "label": "y"}, "XX.*it holds X, y"),
-        ({"data": ("X", "X"), "label": "y"}, "label names 1"),
+        ({"data": "XX", "label": "y"}, "XX.*the file has X, y"),
+        ({"data": ("X", "X"), "label": "y"}, "label lists 1"),
         ({"data": "X", "label": "y", "train": "y"}, "logical"),
         ({"data": "y", "label": "y"}, "'y' is not a matrix"),
     ],
@@ -167,7 +167,7 @@ def test_rdata_names_the_wrong_option(tmp_path, options, what):
 def test_rdata_that_is_none_is_refused(tmp_path):
     pytest.importorskip("rdata", reason="the extra rdata is not installed")
     (tmp_path / "a.rda").write_bytes(b"RDX2\nX")
-    with pytest.raises(InputError, match="not an R data file"):
+    with pytest.raises(InputError, match="not a readable R data file"):
         read_rdata([tmp_path / "a.rda"], data="X", label="y")
 
 

@@ -43,7 +43,7 @@ def test_columns_of_calls_and_surplus_ones_are_no_samples(tmp_path):
         (SPECTRA.replace("0.2", "x"), {}, "line 2, column 'pork_1_runB': 'x'"),
         (SPECTRA, {"separator": "tab"}, "separator"),
         (SPECTRA, {"ignore": ".*"}, "no column is left"),
-        (SPECTRA, {"label": "(lamb)"}, "is not in the name 'pork_1_runA'"),
+        (SPECTRA, {"label": "(lamb)"}, "does not match the file name 'pork_1_runA'"),
         (SPECTRA, {"label": "lamb"}, "must have one group"),
     ],
 )

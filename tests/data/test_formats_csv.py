@@ -176,8 +176,8 @@ def test_numeric_codes_can_mean_missing(write):
         ("\n \n", {}, "no rows of data"),
         ("", {"header": True}, "column names"),
         ("a,b\n", {"header": True}, "no rows of data"),
-        ("1,2,a\n1,2\n", {}, "line 2: 2 cells, but 3 were expected"),
-        ("1,2,a\n\n1,2,3,b\n", {}, "line 3: 4 cells, but 3 were expected"),
+        ("1,2,a\n1,2\n", {}, "line 2 has 2 cells, but must have 3"),
+        ("1,2,a\n\n1,2,3,b\n", {}, "line 3 has 4 cells, but must have 3"),
         ("1,2,a\n1,x,b\n", {}, r"line 2, column 1 \(from 0\): 'x'"),
         ("u,v,w\n1,inf,b\n", {"header": True}, "line 2, column 'v': 'inf'"),
         ("u,v,w\n1,2,b\n", {}, "line 1.*`header: true`"),
@@ -191,7 +191,7 @@ def test_numeric_codes_can_mean_missing(write):
         ("1,2,a\n", {"label": "c", "header": False}, "'c'.*no names"),
         ("aa,bb,cc\n1,2,x\n", {"header": True, "label": "bbb"}, "Did you mean 'bb'"),
         ("a,a,b\n1,2,x\n", {"header": True}, "'a' occurs twice"),
-        ("1,2,x\n", {"names": ["a", "b"]}, "2 column names.*3 columns"),
+        ("1,2,x\n", {"names": ["a", "b"]}, "3 columns.*2 column names"),
         ("1,2,x\n", {"categorical": [2]}, "column 2 .*categorical"),
         ("x\ny\n", {}, "no column is left"),
         ('1,"a\n2,b\n', {}, "EOF inside string"),
@@ -213,8 +213,8 @@ def test_second_file_must_have_the_first_ones_columns(write):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(b"1,a\n" * 999, mtime=0)[:-9], "damaged or cut short"),
-        (b"\x1f\x8bnothing", "damaged or cut short"),
+        (gzip.compress(b"1,a\n" * 999, mtime=0)[:-9], "damaged or incomplete"),
+        (b"\x1f\x8bnothing", "damaged or incomplete"),
         (b"1,\xff\xfe\n", "encoding"),
     ],
 )

@@ -51,11 +51,11 @@ def test_data_new_tells_an_idx_file_by_its_content(tmp_path):
     ("change", "message"),
     [
         (lambda X, _: [X], "come in pairs"),
-        (lambda X, y: [y, X], "must hold samples"),
+        (lambda X, y: [y, X], "must contain samples"),
         (lambda X, y: [X, _cut(y, 9)], "1 bytes"),
         (lambda X, y: [X, _cut(y, 6)], "0 bytes"),
         (lambda X, y: [X, _cut(y, 2)], "not an IDX file"),
-        (lambda X, y: [X, _more(y)], "holds 5 labels for 4 samples"),
+        (lambda X, y: [X, _more(y)], "has 5 labels, but there are 4 samples"),
     ],
 )
 def test_what_is_no_pair_is_one_sentence(change, message, tmp_path):

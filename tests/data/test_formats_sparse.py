@@ -46,11 +46,11 @@ def test_libsvm_width_and_first_index_can_be_stated(write):
     ("text", "options", "message"),
     [
         ("", {}, "no rows"),
-        ("1 1:1\n1 x:1\n", {}, "line 2: 'x:1' is not index:number"),
-        ("1 1:1\n1 2:a\n", {}, "line 2: '2:a' is not index:number"),
+        ("1 1:1\n1 x:1\n", {}, "line 2: 'x:1' must be index:number"),
+        ("1 1:1\n1 2:a\n", {}, "line 2: '2:a' must be index:number"),
         ("1 1:1\nyes 1:1\n", {}, "line 2: the label 'yes'"),
         ("1 2:1 1:1\n", {}, "line 1: '1:1' .*at least 3"),
-        ("1 0:1\n", {"first_index": 1}, "line 1: '0:1' .*indices ascend, from 1"),
+        ("1 0:1\n", {"first_index": 1}, "line 1: '0:1' .*indices ascend from 1"),
         ("1 1:nan\n", {}, "not a finite number"),
         ("1 7:1\n", {"n_features": 6}, "n_features is 6.*feature 7"),
     ],
@@ -84,7 +84,7 @@ def test_letor_grades_and_threshold(write):
     [
         ("1 1:1\n", "needs a query"),
         ("1 qid:1 1:1\n1 1:1\n", "query"),
-        ("1 qid:1 1:1\n1 qid:1 1:NULL\n", "line 2: '1:NULL' is not index:number"),
+        ("1 qid:1 1:1\n1 qid:1 1:NULL\n", "line 2: '1:NULL' must be index:number"),
     ],
 )
 def test_letor_refusals(write, text, message):

@@ -82,10 +82,10 @@ def test_what_can_not_be_read_is_said(tmp_path):
     (tmp_path / "a.arff").write_text("@relation a\n@attribute t string\n@data\nx\n")
     (tmp_path / "b.arff").write_text("nothing of the kind")
     for name, says in (
-        ("a.arff", "save it as CSV"),
-        ("b.arff", "not a .arff file that can be read"),
+        ("a.arff", "as CSV"),
+        ("b.arff", "not a readable .arff file"),
         ("gone.arff", "No such file"),
-        ("c.doc", "its ending is not one of .xlsx"),
+        ("c.doc", "must end in .xlsx"),
     ):
         with pytest.raises(InputError, match=says):
             read_table([tmp_path / name])
@@ -111,5 +111,5 @@ def test_a_sheet_is_named(tmp_path):
     TABLE[["count", "state"]].to_excel(tmp_path / "toy.xlsx", sheet_name="Day 1", index=False)
     raw = read_table([tmp_path / "toy.xlsx"], sheet="Day 1", label="state")
     assert raw.X.tolist() == [[1], [2], [3], [4]]
-    with pytest.raises(InputError, match="no sheet 'Day 2'; it has Day 1"):
+    with pytest.raises(InputError, match="no sheet 'Day 2'; the sheets are Day 1"):
         read_table([tmp_path / "toy.xlsx"], sheet="Day 2", label="state")

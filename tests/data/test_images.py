@@ -125,7 +125,7 @@ def test_an_image_that_another_program_would_decode_is_not_opened(folder, monkey
     monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *_, **__: pytest.fail("was started"))
     size = "%%BoundingBox: 0 0 2 2\n%%EndComments\n"
     (folder / "cat" / "3.png").write_text(f"%!PS-Adobe-3.0 EPSF-3.0\n{size}%%EOF\n")
-    with pytest.raises(InputError, match=r"3\.png: not an image"):
+    with pytest.raises(InputError, match=r"3\.png is not a readable image"):
         read_images([folder])
 
 
@@ -140,14 +140,14 @@ def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch):
     ("extra", "options", "message"),
     [
         ({}, {"files": "*.bmp"}, "no images"),
-        ({"cat/3.png": b"\x89PNG broken"}, {}, "3.png: not an image"),
+        ({"cat/3.png": b"\x89PNG broken"}, {}, "3.png is not a readable image"),
         ({"cat/3.png": encoded(np.zeros((3, 3), np.uint8), "png")}, {}, "`resize` and `shape`"),
         ({"top.png": FILES["cat/1.png"]}, {}, "'top.png' is not in a folder"),
         ({}, {"label": "([a-z"}, "not a regular expression"),
         ({}, {"label": "cat"}, "must have one group"),
-        ({}, {"label": "(cat)"}, "is not in the name 'dog/1.pgm'"),
-        ({}, {"resize": "stride"}, "given together"),
-        ({}, {"shape": (2, 2)}, "given together"),
+        ({}, {"label": "(cat)"}, "does not match the file name 'dog/1.pgm'"),
+        ({}, {"resize": "stride"}, "both options of the format"),
+        ({}, {"shape": (2, 2)}, "both options of the format"),
         ({}, {"resize": "stride", "shape": (3, 3)}, "3 x 3 equal blocks"),
         ({}, {"resize": "block_mean", "shape": (8, 12)}, "cannot be divided"),
     ],

@@ -80,9 +80,9 @@ def test_single_file_may_have_any_name(write_card, tmp_path, sources):
 @pytest.mark.parametrize(
     ("files", "what"),
     [
-        ({"train.csv": TABLE[:HALF]}, "missing .*toy/part/test.csv"),
-        ({"readme.txt": b"hello"}, "given files: toy/part/train.csv, toy/part/test.csv"),
-        ({"train.csv": TABLE, "test.csv": TABLE}, "it has 600 samples, not 300"),
+        ({"train.csv": TABLE[:HALF]}, "missing: .*toy/part/test.csv"),
+        ({"readme.txt": b"hello"}, "missing: toy/part/train.csv, toy/part/test.csv"),
+        ({"train.csv": TABLE, "test.csv": TABLE}, "they have 600 samples, not 300"),
         ({"train.csv": TABLE[:HALF], "test.csv": b"<html>"}, "can't be read"),
         ({"train.csv.gz": gz(TABLE[:HALF])[:-20], "test.csv": TABLE[HALF:]}, "damaged"),
     ],

@@ -89,7 +89,7 @@ def test_merged_classes_keep_their_subclasses(sources):
         ({"features": 3}, "2 features.*3"),
         ({"classes": {"left": 201, "right": 99}}, "'left'.*200.*201"),
         ({"classes": {"left": 200, "rihgt": 100}}, "classes.*left, right.*rihgt"),
-        ({"split": {"train": 1, "test": 1}}, "split.*0 to 0.*1 to 1"),
+        ({"split": {"train": 1, "test": 1}}, "split.*0 training and 0 test.*1 and 1"),
         ({"fingerprint": "sha256:" + 64 * "0"}, "fingerprint"),
     ],
 )
@@ -130,7 +130,7 @@ def test_missing_data_says_what_was_tried_and_what_can_be_done(sources, tmp_path
     message = str(caught.value)
     assert caught.value.exit_code == 3
     for part in (
-        f"mirror {tmp_path}",
+        f"data folder {tmp_path}",
         str(sources.cache_dir),
         "landsat/sat.trn, landsat/sat.tst",
         "downloads are off",
@@ -147,7 +147,7 @@ def test_damaged_mirror_of_a_shipped_set_is_no_mistake_of_the_users(content, sou
     folder.mkdir(parents=True)
     for name in ("sat.trn", "sat.tst"):
         (folder / name).write_bytes(content)
-    with pytest.raises(DataMismatchError, match=r"can't be read|not the data set") as caught:
+    with pytest.raises(DataMismatchError, match=r"can't be read|match the card") as caught:
         load_dataset("landsat", sources=replace(sources, data_dirs=(tmp_path / "mirror",)))
     assert caught.value.exit_code == 3
     assert str(folder / "sat.trn") in str(caught.value)

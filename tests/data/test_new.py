@@ -83,13 +83,13 @@ def test_what_can_be_seen_needs_no_word(new, tmp_path):
         ("categorical", ["site (3 values)"]),
         ("ignored", ["sample_id (an id)", "version (constant)"]),
         ("given", ["half"]),
-        ("missing", ["7 values (dose)"]),
+        ("missing", ["7 values in dose"]),
     ):
         assert all(fact in lines[topic] for fact in facts)
     for part in (
-        "My_data_1.yaml: 60 samples x 2 features; ill 30, well 30; 10 groups; 7 values missing.",
+        "My_data_1.yaml: 60 samples x 2 features; ill 30, well 30; 10 groups; 7 missing values.",
         "'dataset: ./My_data_1.yaml'",
-        "The data need the steps impute and one_hot: 'preprocess: [impute, one_hot]'.",
+        "The data need impute and one_hot: also write 'preprocess: [impute, one_hot]'.",
         "ddr new spec my_spec --dataset ./My_data_1.yaml --reducer lda --reducer pca",
         "ddr embed ./My_data_1.yaml --reducer lfda --preprocess impute --preprocess one_hot",
     ):
@@ -238,7 +238,7 @@ def test_a_table_of_another_country(new, tmp_path):
     frame.to_csv(tmp_path / "a.csv", sep=";", decimal=",", index=False, encoding="cp1252")
     result = new("a.csv")
     assert result.exit_code == 0, result.output
-    assert "text in cp1252, decimal commas" in result.output
+    assert "text in cp1252, numbers with decimal commas" in result.output
     dataset = load_dataset(tmp_path / "a.yaml")
     assert dataset.class_counts == {"blau": N // 2, "grün": N // 2}
     np.testing.assert_array_equal(dataset.X[:, 0], table()["dose"])
@@ -250,7 +250,7 @@ def test_a_table_of_another_country(new, tmp_path):
         ("", [], "no rows of data"),
         ("a,b,c\n", [], "no rows of data"),
         ("a,a,kind\n1,2,x\n3,4,y\n", [], "'a' occurs twice"),
-        ("a,b,kind\n1,2,x\n3,4,y\n", ["--label", "kin"], "no column called 'kin'. Did you mean"),
+        ("a,b,kind\n1,2,x\n3,4,y\n", ["--label", "kin"], "no column 'kin'. Did you mean"),
         ("1,2,x\n3,4,y\n", ["--ignore", "b"], "no names"),
     ],
 )
@@ -284,7 +284,7 @@ ROWS = [("dose", "site", "state"), *table().itertuples(index=False)]
 def test_the_sheet_with_the_table_is_read_and_named(new, book):
     book(Notes=[("see the second sheet",)], Data=ROWS)
     result = new("book.xlsx")
-    assert "sheet Data: of 2 sheets" in result.output
+    assert "sheet Data, the only one of 2 sheets" in result.output
     assert load_dataset("./book.yaml").X.shape == (N, 2)
 
 
@@ -330,4 +330,4 @@ def test_rows_of_one_class_that_share_a_value_may_be_a_subject(new, tmp_path):
 def test_blank_rows_are_counted(new, tmp_path):
     lines = table().to_csv(index=False).splitlines()
     (tmp_path / "a.csv").write_text("\n".join([*lines[:10], ",,", "", *lines[10:]]) + "\n")
-    assert "2 blank rows are dropped" in new("a.csv").output
+    assert "2 blank rows are ignored" in new("a.csv").output

@@ -53,7 +53,7 @@ def test_failures_count_in_the_mean_and_are_counted(make_spec, run, tmp_path):
 
     table = run_table(summary_of(folder))
     assert (table.frame == "failed").to_numpy().sum() == 2
-    assert "† Isomap, k-NN failed on 3 of 3" in table.notes
+    assert "† Isomap, k-NN failed on 3 of 3 splits" in table.notes
     page = write_report(tmp_path).page
     assert page is not None
     html = page.read_text(encoding="utf-8")

@@ -55,7 +55,7 @@ def made(tmp_path, write_results, make_spec):
     return build
 
 
-NOTE = "numbers: means over 4 re-splits"
+NOTE = "numbers in titles: means over 4 re-splits"
 
 
 def _drawn(folder):
@@ -183,7 +183,7 @@ def test_a_direction_in_the_plane_of_generated_data_is_drawn_among_the_points():
     assert abs(fda.direction[1]) > 0.9
     assert fda.coordinates.shape == (300, 2)
     (data, *others) = drawn_embeddings(summary_of(results / "nmmp_rings"))
-    assert data.title == "the data, features 1 and 2 of 10"
+    assert data.title == "the data: features 1 and 2 of 10"
     assert len(others) == 3
 
 

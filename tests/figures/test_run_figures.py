@@ -207,7 +207,7 @@ def test_the_axis_ends_above_the_flat_part_of_a_steep_curve(summary_of):
     assert axes.get_yscale() == "linear"
     assert axes.get_ylim()[1] < 15
     assert axes.get_xlabel() == "embedding dimension"
-    assert any(text.startswith("above the panel: means over") for text in _legend(figure))
+    assert any(text.startswith("not shown: means above") for text in _legend(figure))
 
 
 def test_random_states_are_markers_on_a_line_and_none_is_the_best(summary_of):
@@ -342,7 +342,7 @@ def test_two_swept_parameters_have_a_panel_per_value_or_a_map(summary_of):
     # The means are in the cells; the colours span the means.
     assert _texts(figure.axes[0]) == ["10.0"] * 28
     assert figure.axes[0].images[0].get_clim() == pytest.approx((10.0, 11.0))
-    assert _finding(figure).endswith("bold: 27 more within its Monte-Carlo error")
+    assert _finding(figure).endswith("bold: the best mean and 27 more within one Monte-Carlo error")
 
 
 def test_three_swept_parameters_show_the_best_of_each_method(summary_of):
@@ -414,7 +414,7 @@ def test_six_reducers_and_one_measure_are_told_apart_by_three_signs(summary_of):
     assert len({str(line._unscaled_dash_pattern) for line in lines}) == 6
     assert set(_texts(axes)) == {"PCA", "LDA", "LPP", "LFDA", "NMMP", "no reduction"}
     assert axes.get_ylabel() == "fraction of samples with a neighbour of their class (%)"
-    assert axes.get_xlabel() == "neighbours K in the embedding"
+    assert axes.get_xlabel() == "neighbours K of the classifier"
 
 
 def test_every_method_has_a_look_that_no_other_has():
@@ -451,7 +451,7 @@ def test_words_along_the_sweep_are_lines_in_the_order_of_the_spec(summary_of):
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["red soil", "cotton", "grey soil"]
-    assert axes.get_title(loc="left") == "Mean over 10 runs on all points"
+    assert axes.get_title(loc="left") == "Mean over 10 runs on all samples"
     assert axes.get_xlabel() == "intrinsic dimension"
 
 
@@ -475,5 +475,5 @@ def test_more_than_ten_methods_have_a_panel_each_before_all_the_others(summary_o
     assert own[13].get_label() == "no reduction"
     assert _legend(figure) == [
         *("mean over 10 re-splits", "predefined split (n = 1)", "no reduction"),
-        *("the other methods", "the middle 80 % of 10 re-splits"),
+        *("other methods", "the middle 80 % of 10 re-splits"),
     ]

@@ -188,7 +188,7 @@ def test_two_curves_need_the_interval_of_their_average_difference(
     )
     result = judge_claim(claim, PAPER, summaries)
     assert (result.own.verdict, result.resplits.verdict) == ("holds", verdict)
-    assert "10 of 10 grid values, by +1.00 percentage points" in result.resplits.detail
+    assert "10 of 10 grid values, and by +1.00 percentage points" in result.resplits.detail
     assert "average difference +1.00 percentage points" in result.resplits.detail
 
 

@@ -73,7 +73,10 @@ def test_the_best_and_those_not_distinguished_from_it_are_bold():
         [row[0] for row in rows_of(table.latex()) if "textbf" in row[1]] for table in tables[:2]
     ]
     assert bold == [["no reduction, k-NN"], ["no reduction, k-NN, tuned", "PCA, k-NN, tuned"]]
-    for fact in ("20 re-splits of 4,435 training and 2,000 test samples", "Holm: 3 comparisons"):
+    for fact in (
+        "20 re-splits of 4,435 training and 2,000 test samples",
+        "correction for 3 comparisons",
+    ):
         assert fact in latex
     assert "**9.71 ± 0.68**" in tables[1].markdown()
 

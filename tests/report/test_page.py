@@ -184,7 +184,7 @@ def test_a_figure_tells_its_values_and_draws_the_chosen_methods(opened):
 
 def test_points_are_linked_across_planes(opened):
     page = opened()
-    page.click("summary:has-text('The points of 2 planes')")
+    page.click("summary:has-text('2 linked scatter plots')")
     first, second = page.locator(".planes canvas").all()
     shot = second.screenshot()
     box = first.bounding_box()
@@ -192,7 +192,7 @@ def test_points_are_linked_across_planes(opened):
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 4, box["y"] + box["height"] - 4)
     page.mouse.up()
-    assert "40 points: 20 one, 20 </script>" in page.locator("#run-mine").inner_text()
+    assert "40 samples: 20 one, 20 </script>" in page.locator("#run-mine").inner_text()
     page.get_by_role("button", name="one", exact=True).click()
     assert second.screenshot() != shot
 

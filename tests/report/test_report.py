@@ -473,7 +473,7 @@ def test_runs_that_can_not_be_read_are_named_and_left_out(tmp_path, make_spec, w
     assert done.exit_code == 1, done.output
     assert "fine: 3 of 3" in done.stdout
     for name in ("foreign", "damaged"):
-        assert f"Left out: {tmp_path / name}" in done.stderr
+        assert f"Skipped: {tmp_path / name}" in done.stderr
     assert (tmp_path / "fine" / "summary.csv").is_file()
     assert "fine" in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "verdicts.json").read_text() == "{}"

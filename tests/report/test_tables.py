@@ -128,5 +128,5 @@ def test_of_many_settings_the_best_is_shown_whichever_end_is_better(
 
     table = run_table(summary_of(write_results(tmp_path, spec, value)))
     assert len(table.frame) == 1
-    assert re.findall("[0-9]+", table.frame.at[0, "at"])[-1] == at
-    assert table.frame.at[0, "of settings"] == "50"
+    assert re.findall("[0-9]+", table.frame.at[0, "best setting"])[-1] == at
+    assert table.frame.at[0, "settings"] == "50"

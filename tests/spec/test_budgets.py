@@ -35,9 +35,9 @@ def _problem(path):
         ("[2.5]", "5:10: labels: ... whole number ... 2.5"),
         ("[]", "5:9: labels: ... per class"),
         ("5", "5:9: labels: ... list ... [1, 2, 5, 10, all]"),
-        ("[1, 21]", "5:13: labels: 21 ... 'setosa' has 20"),
+        ("[1, 21]", "5:13: labels: 21 ... 20 ... 'setosa'"),
         ("[1]\nmeasures: [topology]", "5:9: labels: measures"),
-        ("[1, 2]\nembeddings: {points: 50}", "6:13: embeddings: ... leave out labels"),
+        ("[1, 2]\nembeddings: {points: 50}", "6:13: embeddings: ... remove labels"),
         ("[1, 2]\nplot: {x: reducer}", "6:11: plot.x: x must be"),
     ],
 )

@@ -216,7 +216,7 @@ def test_specs_survive_the_round_trip(reducers, split, grid, metrics, title):
     ],
 )
 def test_what_is_no_resolved_spec_is_refused(edit, change, message):
-    with pytest.raises(InputError, match=f"not a resolved spec: {message}"):
+    with pytest.raises(InputError, match=rf"not a resolved spec \({message}"):
         Spec.from_resolved({**load_spec(edit()).resolved(), **change})
 
 

@@ -137,7 +137,7 @@ def test_tune_none_is_as_good_as_absent(right):
         ("budget: 16", "search: gird", "8:26: tune.search: ... 'grid' or 'sobol'"),
         ("budget: 16", "bugdet: 16", "8:18: tune.bugdet: ... mean 'budget'"),
         ("{folds: 3, budget: 16}", "grid", "8:7: tune: ... mapping ... 'grid'"),
-        ("budget: 16", "metric: acuracy", "8:26: tune.metric: ... 'acuracy' ... It has error"),
+        ("budget: 16", "metric: acuracy", "8:26: tune.metric: ... 'acuracy' ... Use error"),
         ("grid: [1, 5]", "grid: []", "7:30: classifier.n_neighbors: ... no values"),
         (
             *("grid: [1, 2, 3]", "grid: 3"),

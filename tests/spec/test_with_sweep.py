@@ -101,7 +101,7 @@ def test_a_spec_without_a_file_can_be_swept():
         ({}, "Name a parameter"),
         ({"betta": [1]}, r"x has no parameter 'betta'\. Did you mean 'reducer\.beta'\?"),
         ({"classifier.beta": [1]}, r"x has no parameter 'classifier\.beta'"),
-        ({"split.seed": [1]}, r"x has no parameter 'split\.seed'.*It has reducer\.n_components"),
+        ({"split.seed": [1]}, r"x has no parameter 'split\.seed'.*reducer\.n_components"),
         ({"beta": [-1]}, r"--values of beta: sweep\.reducer\.beta: .*equal to 0"),
         ({"beta": ["a"]}, r"--values of beta: sweep\.reducer\.beta: .*a number"),
         ({"n_components": [0.5]}, "n_components .*whole number.* 0.5"),

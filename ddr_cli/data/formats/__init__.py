@@ -117,15 +117,15 @@ def concatenate_rows(parts: Sequence[RawData]) -> RawData:
     import scipy.sparse as sp
 
     if not parts:
-        raise InputError("The data set has no files.")
+        raise InputError("The card lists no files; add files under 'files'.")
     first = parts[0]
     for number, part in enumerate(parts, start=1):
         if not part.X.shape[0]:
-            raise InputError(f"File {number} of the data set holds no rows of data.")
+            raise InputError(f"File {number} of the data set contains no rows of data.")
         if part.X.shape[1] != first.X.shape[1] or part.image_shape != first.image_shape:
             raise InputError(
                 f"File {number} of the data set has {part.X.shape[1]} features, but the first file "
-                f"has {first.X.shape[1]}: they cannot form one data set."
+                f"has {first.X.shape[1]}, so these files cannot form one data set."
             )
     blocks: list[Any] = [part.X for part in parts]
     if any(sp.issparse(block) for block in blocks):

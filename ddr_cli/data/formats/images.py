@@ -61,7 +61,9 @@ def read_images(
         (``unit``).
     """
     if (resize == "none") != (shape is None):
-        raise InputError("Options of images: `resize` and `shape` must be given together.")
+        raise InputError(
+            "Set both options of the format images, `resize` and `shape`, or neither option."
+        )
     label_of = file_labeller(label)
 
     def read_one(path: Path) -> RawData:
@@ -72,13 +74,13 @@ def read_images(
                 grey = _resized(f"{path}, {name}", grey, resize, shape)
             if found and grey.shape != found[0][1].shape:
                 raise InputError(
-                    f"{path}, {name}: the image has {grey.shape[0]} x {grey.shape[1]} pixels, "
-                    f"others have {found[0][1].shape[0]} x {found[0][1].shape[1]}; "
-                    f"give `resize` and `shape`."
+                    f"{path}, {name}: this image has {grey.shape[0]} x {grey.shape[1]} pixels, but "
+                    f"another image has {found[0][1].shape[0]} x {found[0][1].shape[1]}; "
+                    "set the options `resize` and `shape`."
                 )
             found.append((name, grey / largest if scale == "unit" else grey))
         if not found:
-            raise InputError(f"{path}: holds no images that match '{files}'.")
+            raise InputError(f"{path} contains no images that match '{files}'.")
         found.sort(key=lambda item: natural_key(item[0]))
         height, width = found[0][1].shape
         X = np.array([image.ravel() for _, image in found])
@@ -95,7 +97,7 @@ def _grey(where: str, content: bytes) -> tuple[_Image, float]:
             deep = image.mode.startswith("I") or image.mode == "F"
             grey = np.array(image if deep else image.convert("L"), dtype=np.float64)
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        raise InputError(f"{where}: not an image that can be read ({error}).") from None
+        raise InputError(f"{where} is not a readable image ({error}).") from None
     return grey, 65535.0 if deep else 255.0
 
 
@@ -108,9 +110,9 @@ def _resized(where: str, grey: _Image, resize: Resize, shape: tuple[int, int]) -
         return np.array(image.resize((width, height), kind), dtype=np.float64)
     if grey.shape[0] % height or grey.shape[1] % width:
         raise InputError(
-            f"{where}: {grey.shape[0]} x {grey.shape[1]} pixels cannot be divided into {height} x "
-            f"{width} equal blocks; choose a `shape` that divides the size, or resize by bilinear "
-            "or bicubic."
+            f"{where}: an image of {grey.shape[0]} x {grey.shape[1]} pixels cannot be divided into "
+            f"{height} x {width} equal blocks; choose a `shape` that divides the size, or resize "
+            "by bilinear or bicubic."
         )
     blocks = grey.reshape(height, grey.shape[0] // height, width, grey.shape[1] // width)
     if resize == "stride":

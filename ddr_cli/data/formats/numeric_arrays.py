@@ -53,7 +53,7 @@ def read_npz(
             n_samples = features.shape[0]
             if len(found) != n_samples:
                 raise InputError(
-                    f"{path}: '{name}' has {len(found)} values for {n_samples} samples."
+                    f"{path}: '{name}' has {len(found)} values, but there are {n_samples} samples."
                 )
             return found
 
@@ -70,10 +70,12 @@ def load_npz(path: Path) -> dict[str, NDArray[Any]]:
         with np.load(path, allow_pickle=False) as content:
             return dict(content)
     except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
+        raise InputError(
+            f"{path} can't be read ({error.strerror or error}); check the path and its permissions."
+        ) from None
     except (ValueError, EOFError, MemoryError, *DAMAGE) as error:
-        reason = "it holds Python objects" if "pickle" in str(error) else str(error)
-        raise InputError(f"{path}: not a NumPy archive that can be read: {reason}.") from None
+        reason = "it contains Python objects" if "pickle" in str(error) else str(error)
+        raise InputError(f"{path} is not a readable NumPy archive: {reason}.") from None
 
 
 def _features(
@@ -88,12 +90,13 @@ def _features(
         return build(parts, shape=tuple(arrays["shape"].tolist())), None
     X = _find_named(path, arrays, data, "array")
     if X.dtype.kind not in "biuf":
-        raise InputError(f"{path}: the array '{data}' holds no numbers ({X.dtype}).")
+        raise InputError(f"{path}: the array '{data}' contains no numbers (its type is {X.dtype}).")
     if X.ndim == 3:
         return X.reshape(len(X), -1), (X.shape[1], X.shape[2])
     if X.ndim != 2:
         raise InputError(
-            f"{path}: the array '{data}' has {X.ndim} dimensions, but must have 2 (or 3)."
+            f"{path}: the array '{data}' has {X.ndim} dimensions, but must have 2 (or 3 for "
+            "images)."
         )
     return X, None
 
@@ -142,7 +145,9 @@ def read_mat(
         together = None if groups is None else _labels(path, variables, groups)
         for values, what in ((labels, "labels"), (together, "groups")):
             if values is not None and len(values) != n_samples:
-                raise InputError(f"{path}: there are {len(values)} {what} for {n_samples} samples.")
+                raise InputError(
+                    f"{path}: there are {len(values)} {what}, but {n_samples} samples."
+                )
         features: Any = matrix
         if left_out:
             features = matrix[:, [index for index in range(width) if index not in left_out]]
@@ -200,18 +205,18 @@ def load_mat(path: Path) -> dict[str, Any]:
     try:
         variables: dict[str, Any] = scipy.io.loadmat(stream, spmatrix=True)
     except Exception as error:  # its reader raises anything on a damaged file
-        raise InputError(f"{path}: not a MATLAB file that can be read ({error}).") from None
+        raise InputError(f"{path} is not a readable MATLAB file ({error}).") from None
     return {name: value for name, value in variables.items() if not name.startswith("__")}
 
 
 def _load_hdf5(path: Path) -> dict[str, Any]:
-    need = f"{path}: this is a MATLAB 7.3 file, which needs the package h5py"
+    need = f"{path} is a MATLAB 7.3 file, which needs the package h5py"
     h5py = load_module("h5py", "mat73", need, ", or save it in MATLAB with save(..., '-v7')")
     try:
         with h5py.File(path, "r") as file:
             return {name: _from_hdf5(file, name) for name in file if name[0] != "#"}
     except (OSError, KeyError, ValueError, MemoryError) as error:
-        raise InputError(f"{path}: not a MATLAB 7.3 file that can be read ({error}).") from None
+        raise InputError(f"{path} is not a readable MATLAB 7.3 file ({error}).") from None
 
 
 def _from_hdf5(group: Any, name: str) -> Any:
@@ -255,13 +260,14 @@ def read_rdata(
     repeats: This many consecutive rows are measurements of one sample and form a group.
     """
     if len(paths) != 1:
-        raise InputError(f"The format rdata reads one file, not {len(paths)}.")
+        raise InputError(f"The format rdata reads one file, but the card lists {len(paths)} files.")
     path = Path(paths[0])
     variables = load_rdata(path)
     X_names, y_names = ((each,) if isinstance(each, str) else each for each in (data, label))
     if len(X_names) != len(y_names):
         raise InputError(
-            f"{path}: data names {len(X_names)} variables, but label names {len(y_names)}."
+            f"{path}: the option data lists {len(X_names)} variables, but label lists "
+            f"{len(y_names)}."
         )
     raw = concatenate_rows(
         [
@@ -283,7 +289,7 @@ def read_rdata(
 
 def load_rdata(path: Path) -> dict[str, Any]:
     """Return the variables in an R data file, or the elements of its only list, by name."""
-    need = f"{path}: this is an R data file, which needs the package rdata"
+    need = f"{path} is an R data file, which needs the package rdata"
     rdata = load_module("rdata", "rdata", need)
     content = read_bytes(path)
     # A column of a data frame can be a matrix, which pandas does not have.
@@ -295,7 +301,7 @@ def load_rdata(path: Path) -> dict[str, Any]:
             parsed = rdata.parser.parse_data(content)
             found: Any = rdata.conversion.convert(parsed, constructor_dict=classes)
     except Exception as error:  # its reader raises anything on a damaged file
-        raise InputError(f"{path}: not an R data file that can be read ({error}).") from None
+        raise InputError(f"{path} is not a readable R data file ({error}).") from None
     if len(found) == 1 and isinstance(only := next(iter(found.values())), dict):
         found = only
     return {name: np.asarray(value) for name, value in found.items()}
@@ -318,12 +324,12 @@ def _labels(path: Path, variables: Mapping[str, Any], name: str) -> NDArray[Any]
     try:
         return np.array([np.asarray(cell).item() for cell in values])
     except ValueError:
-        raise InputError(f"{path}: a cell of '{name}' must hold exactly one label.") from None
+        raise InputError(f"{path}: each cell of '{name}' must contain exactly one label.") from None
 
 
 def _column(path: Path, index: int, width: int) -> int:
     if not -width <= index < width:
-        raise InputError(f"{path}: there is no column {index}; the matrix has {width}.")
+        raise InputError(f"{path}: there is no column {index}; the matrix has {width} columns.")
     return index % width
 
 
@@ -331,7 +337,7 @@ def _rowwise(path: Path, matrix: Any, shape: tuple[int, int]) -> Any:
     height, width = shape
     if matrix.shape[1] != height * width:
         raise InputError(
-            f"{path}: {matrix.shape[1]} features are not an image of {height} x {width} pixels."
+            f"{path}: {matrix.shape[1]} features cannot form an image of {height} x {width} pixels."
         )
     return matrix[:, np.arange(height * width).reshape(width, height).T.ravel()]
 
@@ -343,7 +349,7 @@ def _dense(matrix: Any) -> NDArray[Any]:
 _TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 
 
-@registered("format", "idx", "IDX files, as MNIST's: samples, then their labels; plain or gz")
+@registered("format", "idx", "IDX files, such as those of MNIST: samples, then labels; plain or gz")
 def read_idx(paths: Sequence[Path], *, scale: Literal["none", "unit"] = "none") -> RawData:
     """Read IDX files in pairs, plain or gzip: samples, then their labels.
 
@@ -369,10 +375,10 @@ def _read_pair(samples: Path, labels: Path, scale: str) -> RawData:
     X, y = _array(samples), _array(labels)
     if X.ndim < 2 or y.ndim != 1 or y.dtype.kind == "f":
         raise InputError(
-            f"{samples}, {labels}: the first must hold samples and the second their labels."
+            f"{samples} must contain samples, and {labels} must contain labels; check the order."
         )
     if len(X) != len(y):
-        raise InputError(f"{labels}: holds {len(y)} labels for {len(X)} samples.")
+        raise InputError(f"{labels} has {len(y)} labels, but there are {len(X)} samples.")
     features = X.reshape(len(X), -1).astype(np.float64)
     if scale == "unit":
         if X.dtype.kind == "f":
@@ -390,15 +396,17 @@ def is_idx(content: bytes) -> bool:
 def _array(path: Path) -> NDArray[Any]:
     content = read_bytes(path)
     if not is_idx(content):
-        raise InputError(f"{path}: not an IDX file: it does not begin with its magic number.")
+        raise InputError(
+            f"{path} is not an IDX file: the first bytes are not the magic number of IDX."
+        )
     start = 4 + 4 * content[3]
     kind = np.dtype(_TYPES[content[2]])
     header = np.frombuffer(content[4:start].ljust(start - 4, b"\0"), ">u4")
     shape = tuple(header.tolist())
     if len(content) - start != math.prod(shape) * kind.itemsize:
         raise InputError(
-            f"{path}: {max(len(content) - start, 0)} bytes follow the header, which states "
-            f"{' x '.join(map(str, shape))} values of {kind.itemsize}."
+            f"{path}: {max(len(content) - start, 0)} bytes follow the header, but the header "
+            f"states {' x '.join(map(str, shape))} values of {kind.itemsize} bytes."
         )
     return np.frombuffer(content, kind, offset=start).reshape(shape)
 
@@ -407,7 +415,7 @@ def _find_named(path: Path, found: Mapping[str, Any], name: str, kind: str) -> A
     """Return one of the arrays found in a file; messages call them `kind`."""
     if name not in found:
         raise InputError(
-            f"{path}: there is no {kind} '{name}'; it holds {', '.join(found) or 'none'}."
+            f"{path}: there is no {kind} '{name}'; the file has {', '.join(found) or 'none'}."
             f"{did_you_mean(name, found)} The options data and label of the format choose another."
         )
     return found[name]

@@ -88,7 +88,8 @@ def _read_pairs(
     largest = max((X.shape[1] for X, _, _ in blocks), default=0)
     if n_features is not None and largest > n_features:
         raise InputError(
-            f"n_features is {n_features}, but the files hold a feature {largest - 1 + first_index}."
+            f"n_features is {n_features}, but the files contain the feature "
+            f"{largest - 1 + first_index}."
         )
     for X, _, _ in blocks:
         X.resize((X.shape[0], n_features or largest))
@@ -106,13 +107,13 @@ def _read_file(path: Path, first_index: int) -> _Block:
         where = _first_bad_line(path, first_index) or f": {error}"
         raise InputError(f"{path}{where}.") from None
     if not len(labels):
-        raise InputError(f"{path}: the file holds no rows of data.")
+        raise InputError(f"{path} contains no rows of data.")
     if not (np.isfinite(X.data).all() and np.isfinite(labels).all()):
         raise InputError(f"{path}: a label or value is not a finite number.")
     if not len(queries):
         queries = np.full(len(labels), -1)
     if len(queries) != len(labels):
-        raise InputError(f"{path}: some lines have a query, qid:N, but others do not.")
+        raise InputError(f"{path}: some lines have a query, qid:N, but other lines have no query.")
     return sp.csr_array(X), labels, queries.astype(np.int64)
 
 
@@ -129,8 +130,8 @@ def _first_bad_line(path: Path, first_index: int) -> str | None:
                 continue
             if not (index.isdecimal() and int(index) > before and _is_number(value)):
                 return (
-                    f", line {number}: '{pair}' is not index:number with an index of at least "
-                    f"{before + 1} (indices ascend, from {first_index})"
+                    f", line {number}: '{pair}' must be index:number with an index of at least "
+                    f"{before + 1}, because indices ascend from {first_index}"
                 )
             before = int(index)
     return None

@@ -109,7 +109,7 @@ def read_columns(files: Sequence[Cells], columns: Columns, names: Sequence[str] 
     gaps, unlabelled = _gaps(table, label, features, markers, missing)
     known = table.cells[label][~unlabelled]
     if known.empty:
-        raise InputError(f"{path}: no row has a label.")
+        raise InputError(f"{path}: no row has a label; set the option label to the class column.")
     numeric = [index for index in gaps if index not in categorical]
     numbers = dict(zip(numeric, _numbers(table, gaps[numeric], missing).T, strict=True))
     X, titles, values = _features(table, gaps, numbers, columns)
@@ -141,7 +141,7 @@ def _roles(
     special = [label, *parts, *([] if groups is None else [groups])]
     if len(set(special)) < len(special):
         raise InputError(
-            f"{path}: one column cannot have two of the roles label, groups and parts."
+            f"{path}: a column can have only one of the roles label, groups and parts."
         )
     left_out = {*special, *map(table.index_of, columns.ignore)}
     features = [index for index in range(table.cells.shape[1]) if index not in left_out]
@@ -151,11 +151,13 @@ def _roles(
         categorical = set(map(table.index_of, columns.categorical))
     if categorical & left_out:
         raise InputError(
-            f"{path}: column {min(categorical & left_out)} cannot be categorical: it is also the "
-            "label, the groups, one of parts, or ignored."
+            f"{path}: column {min(categorical & left_out)} cannot be categorical, because it is "
+            "also listed in label, groups, parts or ignore."
         )
     if not features:
-        raise InputError(f"{path}: no column is left for the features.")
+        raise InputError(
+            f"{path}: all columns have another role, so no column is left for the features."
+        )
     return label, groups, parts, categorical, features
 
 
@@ -203,16 +205,17 @@ class Table:
                         "file."
                     )
             if frame.empty:
-                raise InputError(f"{path}: the file holds no rows of data.")
+                raise InputError(f"{path} contains no rows of data.")
             frames.append(frame)
             width = frames[0].shape[1]
             if self.titles and len(self.titles) != width:
                 raise InputError(
-                    f"{path}: {len(self.titles)} column names are given for {width} columns."
+                    f"{path} has {width} columns, but the card lists {len(self.titles)} column "
+                    "names."
                 )
             if frame.shape[1] != width:
                 raise InputError(
-                    f"{path}: {frame.shape[1]} columns, but the first file has {width}."
+                    f"{path} has {frame.shape[1]} columns, but the first file has {width}."
                 )
         self.cells = pd.concat(frames, keys=range(len(frames)))
 
@@ -223,13 +226,13 @@ class Table:
             if -width <= column < width:
                 return column % width
             raise InputError(
-                f"{self.paths[0]}: there is no column {column}; the first row has {width} cells "
-                f"(is the separator right?)."
+                f"{self.paths[0]}: there is no column {column}, because the first row has {width} "
+                "cells; check the separator."
             )
         if column in self.titles:
             return self.titles.index(column)
         hint = did_you_mean(column, self.titles) if self.titles else " The columns have no names."
-        raise InputError(f"{self.paths[0]}: there is no column called '{column}'.{hint}")
+        raise InputError(f"{self.paths[0]}: there is no column '{column}'.{hint}")
 
     def title(self, index: int) -> str:
         """Return the name of a column as a feature."""
@@ -248,7 +251,7 @@ class Table:
 def _header(path: Path, frame: pd.DataFrame) -> tuple[int, list[str]]:
     """Return the number of the line with the column names, and the names."""
     if frame.empty:
-        raise InputError(f"{path}: the file is empty; a line of column names was expected.")
+        raise InputError(f"{path} is empty, but must begin with a line of column names.")
     line, found = frame.index[0], frame.iloc[0].tolist()
     if len(set(found)) < len(found):
         twice = next(name for name in found if found.count(name) > 1)
@@ -270,23 +273,30 @@ def _gaps(
     if missing == "drop_rows":
         whole = ~gaps.any(axis=1)
         if not whole.any():
-            raise InputError("Every row has a missing value: `drop_rows` leaves none.")
+            raise InputError(
+                "Every row has a missing value, so `drop_rows` would remove all rows; use keep."
+            )
         table.cells, gaps = table.cells[whole], gaps[whole]
     unlabelled = gaps.pop(label)
     if missing == "drop_columns":
         gaps = gaps.loc[:, ~gaps.any()]
         if gaps.empty:
-            raise InputError("Every column has a missing value: `drop_columns` leaves none.")
+            raise InputError(
+                "Every column has a missing value, so `drop_columns` would remove all columns; "
+                "use keep."
+            )
     if missing == "error" and gaps.any(axis=None):
         place = gaps.stack().idxmax()
         raise InputError(
-            f"{table.place(place[:2], place[2])}: the value is missing. Set `missing:` to keep "
-            "(then a spec's step impute fills it in), drop_rows, drop_columns or category."
+            f"{table.place(place[:2], place[2])}: the value is missing. In the card, set "
+            "`missing:` to keep (the step impute of a spec then replaces missing values), "
+            "drop_rows, drop_columns or category."
         )
     empty = gaps.all()
     if missing != "category" and empty.any():
         raise InputError(
-            f"The column '{table.title(empty.idxmax())}' has no values: add it to `ignore`."
+            f"The column '{table.title(empty.idxmax())}' has no values; add this column to "
+            "`ignore`."
         )
     return gaps, unlabelled
 
@@ -306,12 +316,13 @@ def _numbers(table: Table, gaps: Any, missing: Missing) -> NDArray[np.float64]:
         )
         raise InputError(
             f"{table.place(at, index)}: '{table.cells[index].iloc[row]}' is not a finite number; "
-            f"add the column to `categorical` or `ignore`, or the value to `missing_values`.{hint}"
+            "add the column to `categorical` or `ignore`, or add the value to "
+            f"`missing_values`.{hint}"
         )
     if missing == "category" and is_gap.any():
         raise InputError(
             f"The numeric column '{table.title(gaps.any().idxmax())}' has missing values, which "
-            "cannot be a separate category: choose keep, drop_rows or drop_columns."
+            "cannot be a category; set `missing:` to keep, drop_rows or drop_columns."
         )
     return X
 
@@ -332,7 +343,7 @@ def _groups(table: Table, index: int, markers: frozenset[str], pattern: str | No
     column = table.cells[index]
     if column.isin(markers).any():
         place = table.place(column.isin(markers).idxmax(), index)
-        raise InputError(f"{place}: the group is missing.")
+        raise InputError(f"{place}: the group is missing; every row needs a group.")
     return numeric_labels(list(map(pattern_labeller(pattern), column)) if pattern else list(column))
 
 

@@ -125,7 +125,7 @@ def read_text_cells(
             raise InputError(f"{path}: {str(error).rpartition(': ')[2].strip()}.") from None
         expected, number, there = many.groups()
         raise InputError(
-            f"{path}, line {number}: {there} cells, but {expected} were expected."
+            f"{path}, line {number} has {there} cells, but must have {expected}."
         ) from None
     # One block: thousands of columns, as of chips, would each cost a millisecond.
     lines_read = range(skip_lines + 1, skip_lines + 1 + len(cells))
@@ -138,14 +138,14 @@ def read_text_cells(
     for number in short.intersection(cells.index) if '"' not in text else ():
         there = len(split(lines[number - 1]))
         if there < width:
-            raise InputError(f"{path}, line {number}: {there} cells, but {width} were expected.")
+            raise InputError(f"{path}, line {number} has {there} cells, but must have {width}.")
     return cells.replace(DECIMAL_COMMA, r"\1.\2", regex=True) if decimal == "," else cells
 
 
 @registered(
     "format",
     "columns",
-    "text table with one sample per column, its title in the first line; plain or gz",
+    "text table with one sample per column and titles in the first line; plain or gz",
 )
 def read_sample_columns(
     paths: Sequence[Path],
@@ -177,8 +177,8 @@ def read_sample_columns(
         cells = read_text_cells(path, separator, encoding=encoding)
         if len(cells) < 2 or cells.shape[1] <= names:
             raise InputError(
-                f"{path}: expected a line of titles, then lines of features, with samples after "
-                f"column {names} (is the separator right?)."
+                f"{path} must have a line of titles, then one line per feature, with the samples "
+                f"after column {names}; check the separator."
             )
         titles, rows = cells.iloc[0], cells.iloc[1:]
         samples = [
@@ -187,7 +187,9 @@ def read_sample_columns(
             if not (ignore and re.fullmatch(ignore, titles[column])) and (rows[column] != "").any()
         ]
         if not samples:
-            raise InputError(f"{path}: no column is left for the samples.")
+            raise InputError(
+                f"{path}: all columns have another role, so no column is left for the samples."
+            )
         values = as_numbers(rows[samples].to_numpy())
         if not np.isfinite(values).all():
             row, at = np.argwhere(~np.isfinite(values))[0]
@@ -218,7 +220,7 @@ def read_sample_columns(
 @registered(
     "format",
     "table",
-    "Excel, Parquet, Feather or ARFF file, by its ending",
+    "Excel, Parquet, Feather or ARFF file, detected from the file name",
     endings=(".xlsx", ".xlsm", ".parquet", ".feather", ".arff"),
 )
 def read_table(
@@ -248,7 +250,7 @@ def _check_excel(path: Path) -> None:
         check_zip(path)
     except BadZipFile as error:
         raise InputError(
-            f"{path} is not an Excel file that can be read: save it again as .xlsx."
+            f"{path} is not a readable Excel file; save the file again as .xlsx."
         ) from error
 
 
@@ -261,7 +263,7 @@ def sheet_names(path: Path) -> list[str]:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             return [str(name) for name in book.sheet_names]
     except Exception as error:  # libraries raise anything on a damaged file
-        raise InputError(f"{path}: not an Excel file that can be read ({error}).") from None
+        raise InputError(f"{path} is not a readable Excel file ({error}).") from None
 
 
 def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cells:
@@ -269,8 +271,8 @@ def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cel
     kind = path.suffix.lower()
     if kind not in _READERS:
         raise InputError(
-            f"{path}: its ending is not one of {', '.join(_READERS)}. For a text file, use "
-            "the format csv."
+            f"The name of {path} must end in {', '.join(_READERS)}. For a text file, use the "
+            "format csv."
         )
     require_file(path)
     try:
@@ -278,10 +280,12 @@ def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cel
     except InputError:
         raise
     except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
+        raise InputError(
+            f"{path} can't be read ({error.strerror or error}); check the path and its permissions."
+        ) from None
     except Exception as error:  # libraries raise anything on a damaged file
         why = f" ({error})" if str(error) else ""
-        raise InputError(f"{path}: not a {kind} file that can be read{why}.") from None
+        raise InputError(f"{path} is not a readable {kind} file{why}.") from None
     titles = tuple(map(str, frame.columns)) if kind not in _EXCEL else ()
     if not frame.shape[1]:
         return Cells(path, pd.DataFrame(), titles)
@@ -312,7 +316,7 @@ def _excel(path: Path, sheet: int | str) -> pd.DataFrame:
             if "Worksheet" not in str(error):
                 raise
             sheets = ", ".join(map(str, book.sheet_names))
-            raise InputError(f"{path}: there is no sheet {sheet!r}; it has {sheets}.") from None
+            raise InputError(f"{path} has no sheet {sheet!r}; the sheets are {sheets}.") from None
 
 
 def _pyarrow(path: Path, _sheet: int | str) -> pd.DataFrame:
@@ -322,7 +326,7 @@ def _pyarrow(path: Path, _sheet: int | str) -> pd.DataFrame:
     # A small file can state a column of one value for any number of rows.
     facts = parquet.read_metadata(path)
     if (size := 8 * facts.num_rows * facts.num_columns) > UNPACKED_LIMIT:
-        raise InputError(f"{path}: unpacks to {size} bytes; ddr reads at most {UNPACKED_LIMIT}.")
+        raise InputError(f"{path} unpacks to {size} bytes, but ddr reads at most {UNPACKED_LIMIT}.")
     return pd.read_parquet(path, engine="pyarrow")
 
 
@@ -333,7 +337,7 @@ def _arff(path: Path, _sheet: int | str) -> pd.DataFrame:
         rows, meta = arff.loadarff(io.StringIO(decoded_text(path)))
     except NotImplementedError as error:
         raise InputError(
-            f"{path}: SciPy can't read this kind of ARFF file ({error}); save it as CSV."
+            f"SciPy can't read {path} ({error}); save this ARFF file as CSV."
         ) from None
     frame = pd.DataFrame(rows)
     for name, kind in zip(meta.names(), meta.types(), strict=True):
@@ -353,5 +357,5 @@ _READERS: Mapping[str, Callable[[Path, int | str], pd.DataFrame]] = {
 
 
 def _load_module(module: str, package: str, extra: str, path: Path) -> Any:
-    need = f"{path}: a {path.suffix} file needs the package {package}"
+    need = f"{path} is a {path.suffix} file, which needs the package {package}"
     return load_module(module, extra, need, ", or save it as CSV")

@@ -69,7 +69,9 @@ def read_text(
     try:
         b"a".decode(encoding, errors="replace")
     except (ValueError, LookupError):
-        raise InputError(f"There is no text encoding called '{encoding}'.") from None
+        raise InputError(
+            f"There is no text encoding '{encoding}'; use a name such as utf-8."
+        ) from None
     terms_of = _term_finder(encoding, skip_header, stop_words == "smart", stemmer == "porter")
     documents: list[list[str]] = []
     labels: list[str] = []
@@ -80,7 +82,7 @@ def read_text(
             for name, content in walk_folder(path, pattern=files)
         ]
         if not found:
-            raise InputError(f"{path}: holds no files that match '{files}'.")
+            raise InputError(f"{path} contains no files that match '{files}'.")
         found.sort(key=lambda document: document[0])
         labels += [label for _, label, _ in found]
         documents += [terms for _, _, terms in found]
@@ -90,7 +92,9 @@ def read_text(
     try:
         counts = sp.csr_array(vectorizer.fit_transform(documents))
     except ValueError:  # it says the same in words of its own
-        raise InputError(f"{paths[0]}: no term is in at least {min_documents} documents.") from None
+        raise InputError(
+            f"{paths[0]}: no term is in at least {min_documents} documents; lower min_documents."
+        ) from None
     filled = np.flatnonzero(np.diff(counts.indptr))
     sizes = np.bincount(np.array(origins)[filled], minlength=len(paths))
     return RawData(

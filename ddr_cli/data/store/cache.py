@@ -74,8 +74,8 @@ def optional_writing(cache_dir: Path) -> Iterator[None]:
         if cache_dir not in _warned:
             _warned.add(cache_dir)
             warnings.warn(
-                f"The cache {cache_dir} can't be written to ({error.strerror or error}); ddr "
-                "continues without it. Set DDR_CACHE to a writable folder.",
+                f"ddr can't write to the cache {cache_dir} ({error.strerror or error}) and "
+                "continues without a cache. Set DDR_CACHE to a writable folder.",
                 RuntimeWarning,
                 stacklevel=4,
             )

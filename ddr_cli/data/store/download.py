@@ -42,7 +42,7 @@ _MOST_CLASSES = 50
 
 _FOLDERS = {
     "card": "next to the card, {}",
-    "mirror": "mirror {} (DDR_DATA or --data-dir)",
+    "mirror": "data folder {} (DDR_DATA or --data-dir)",
     "cache": "cache {}",
 }
 
@@ -110,7 +110,7 @@ class _Attempt:
             with time_limit(limit):
                 retrieve(self._url.url, output_file, registry)
         except TookTooLongError:
-            raise _LastingError(f"not complete after {limit:.3g} s") from None
+            raise _LastingError(f"the download was not complete after {limit:.3g} s") from None
         except requests.ConnectTimeout as error:
             raise _LastingError("no connection") from error
         except requests.HTTPError as error:
@@ -129,14 +129,14 @@ class _Attempt:
             if self._file.sha256 is None:
                 check_packing(path)
         except InputError as error:
-            reason = "the download is no valid archive (corrupt, or the wrong file)"
+            reason = "the downloaded file is not a valid archive (damaged, or the wrong file)"
             raise ValueError(reason) from error
 
     def update(self, size: int) -> None:
         """Count `size` more bytes."""
         self._received += size
         if self._received > _LARGEST:
-            raise _LastingError(f"larger than {_LARGEST} bytes")
+            raise _LastingError(f"the file is larger than {_LARGEST} bytes")
         self._bar.update(self._task, completed=self._received, total=self.total or None)
 
     def reset(self) -> None:
@@ -152,7 +152,7 @@ def _reason(error: Exception, sources: Sources) -> str:
     if isinstance(error, _LastingError):
         return reason
     if isinstance(error, OSError) and not isinstance(error, requests.RequestException):
-        return f"can't be written: {error.strerror or error}"
+        return f"the file can't be written ({error.strerror or error})"
     if isinstance(error, requests.HTTPError):
         reason = _answer(error)
     elif isinstance(error, requests.Timeout) or "timed out" in reason:
@@ -162,7 +162,7 @@ def _reason(error: Exception, sources: Sources) -> str:
     elif isinstance(error, requests.ConnectionError):
         reason = "can't reach the server"
     elif "does not match the known hash" in reason:
-        reason = "checksum mismatch (corrupt download, or changed upstream)"
+        reason = "checksum mismatch (a damaged download, or the server has another file now)"
     return f"{reason} ({sources.attempts} attempts)"
 
 
@@ -185,17 +185,17 @@ def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUn
     name = card.name if card.shipped or card.path is None else str(card.path)
     fate = "downloads are off" if sources.offline else "could not be downloaded"
     home = card.home or "their distributor"
-    reasons = "; ".join(failures) or f"{fate}; its files are from {home}"
+    reasons = "; ".join(failures) or f"{fate}; the files come from {home}"
     return DataUnavailableError(
         "\n".join(
             [
-                f"The data set '{card.name}' is not available locally and {fate}. Tried:",
+                f"The data set '{card.name}' is not on this machine and {fate}. ddr tried:",
                 *looked,
                 *(f"  {line}" for line in failures),
                 *advice(name, home),
             ]
         ),
-        f"{card.name}: not available; {reasons}",
+        f"{card.name} is not available; {reasons}",
     )
 
 
@@ -203,8 +203,9 @@ def advice(name: str, home: str) -> list[str]:
     """Return the lines that state what to do if a data set is not available."""
     return [
         "What you can do:",
-        f"  - put the files (from {home}) into the cache: ddr data import {name} PATH...",
-        "  - or name a folder that has them, laid out as <folder>/<file>: DDR_DATA=FOLDER",
+        f"  - get the files from {home} and copy them into the cache: ddr data import {name} "
+        "PATH...",
+        "  - or set DDR_DATA=FOLDER to a folder that has the files as <folder>/<file>",
         "  - or run a spec that needs no download: digits_ccdr_beta, balance_ccdr_beta",
     ]
 
@@ -213,7 +214,7 @@ def _lacking(card: Card, folder: Folder) -> str:
     if not folder.path.is_dir():
         return "no such folder"
     absent = [file.path for file in card.layouts[0].files if not find_file(card, file, [folder])]
-    return f"no {', '.join(absent)}" if absent else "files that are not the data set"
+    return f"no file {', '.join(absent)}" if absent else "the files do not match the card"
 
 
 def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]:
@@ -222,7 +223,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
     if sources.offline:
         raise DataUnavailableError(
             f"openml:{number} is not in the cache {sources.cache_dir}, and downloads are off; run "
-            f"'ddr data fetch openml:{number}' once with a connection."
+            f"'ddr data fetch openml:{number}' once with an internet connection."
         )
     from sklearn import datasets
 
@@ -240,18 +241,21 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
         reason = str(getattr(error, "reason", error)) or type(error).__name__
         raise DataUnavailableError(
             f"openml:{number} is not in the cache and can't be fetched from OpenML ({reason}); try "
-            "again with a connection."
+            "again with an internet connection."
         ) from None
     except (ValueError, ImportError) as error:  # an unknown number, a sparse table
         raise InputError(f"openml:{number} can't be used: {error}") from None
     frame, target = bunch.data, bunch.target
     name = str(bunch.details.get("name", f"OpenML {number}"))
     if target is None or getattr(target, "ndim", 1) != 1:
-        raise InputError(f"openml:{number} ({name}) does not have exactly one column of classes.")
+        raise InputError(
+            f"openml:{number} ({name}) does not have exactly one class column; use another data "
+            "set."
+        )
     if target.dtype.name != "category" and target.nunique() > _MOST_CLASSES:
         raise InputError(
             f"openml:{number} ({name}) has no classes: its target '{target.name}' is a number "
-            f"with {target.nunique()} values."
+            f"with {target.nunique()} values. Use another data set."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     table = path.with_name("data.csv")

@@ -64,7 +64,7 @@ class Sources:
         first = tuple(Path(folder).expanduser() for folder in data_dirs or ())
         for folder in first:
             if not folder.is_dir():
-                raise InputError(f"There is no data folder {folder} (--data-dir).")
+                raise InputError(f"--data-dir {folder} is not a folder; check the path.")
         named = os.environ.get("DDR_DATA", "").split(os.pathsep)
         cache = os.environ.get("DDR_CACHE")
         if offline is None:

@@ -130,7 +130,7 @@
       target.classList.toggle("more", target.scrollWidth > target.clientWidth + 2);
   });
   for (const frame of all(".wide")) {
-    frame.after(make("p", { className: "hint", ariaHidden: "true" }, "Wider than the window: scroll sideways →"));
+    frame.after(make("p", { className: "hint", ariaHidden: "true" }, "Scroll sideways to see the rest →"));
     frames.observe(frame);
   }
 
@@ -195,7 +195,7 @@
       }
       const canvas = make("canvas");
       canvas.setAttribute("role", "img");
-      canvas.setAttribute("aria-label", `${title}: ${n} points. ${scores}`);
+      canvas.setAttribute("aria-label", `${title}: ${n} samples. ${scores}`);
       return { x, y, canvas, title, scores };
     });
     const count = make("p", { className: "legend" });
@@ -260,7 +260,7 @@
       const tally = new Map();
       for (const i of inside) tally.set(kinds[i], (tally.get(kinds[i]) || 0) + 1);
       count.textContent = inside.size
-        ? `${inside.size} points: ${[...tally].sort((a, b) => b[1] - a[1]).map(([kind, n]) => `${n} ${group.groups[kind][0]}`).join(", ")}. Click to let go.` : "";
+        ? `${inside.size} samples: ${[...tally].sort((a, b) => b[1] - a[1]).map(([kind, n]) => `${n} ${group.groups[kind][0]}`).join(", ")}. Click to clear the selection.` : "";
     };
     for (const plane of planes) {
       const { canvas } = plane;
@@ -273,7 +273,7 @@
         if (box) [box.w, box.h] = [event.offsetX - box.x, event.offsetY - box.y];
         else {
           lit = nearest(plane, event);
-          tell(lit < 0 ? "" : `${group.groups[kinds[lit]][0]}, ${test[lit] ? "test" : "training"} point ${lit + 1}`, event);
+          tell(lit < 0 ? "" : `${group.groups[kinds[lit]][0]}, ${test[lit] ? "test" : "training"} sample ${lit + 1}`, event);
         }
         draw();
       });
@@ -298,8 +298,8 @@
     const shown = make("div", { className: "planes" });
     for (const { canvas, title, scores } of planes)
       shown.append(make("figure", {}, canvas, make("figcaption", {}, make("b", {}, title), scores ? ` ${scores}` : "")));
-    const details = make("details", {}, make("summary", {}, `The points of ${planes.length} planes, linked${place ? ` (${place + 1})` : ""}`),
-      make("p", { className: "legend" }, "Point at one to light it in every plane, drag a frame to keep what is inside, choose classes by their buttons."),
+    const details = make("details", {}, make("summary", {}, `${planes.length} linked scatter plots${place ? ` (${place + 1})` : ""}`),
+      make("p", { className: "legend" }, "Point at a sample to highlight it in every plot. Drag a frame to select samples. Click a class to hide or show it."),
       tools, shown, count);
     details.addEventListener("toggle", dress);
     dark.addEventListener("change", dress);
