@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -98,8 +99,7 @@ def write_derived(
     The `first`, an SVG or HTML file, ends with a comment. It has the digests of the source together
     with this code, of the rest of the file, and of the other files: an edited file is made again.
     """
-    versions = (version(name).encode() for name in _LIBRARIES)
-    of_source = digest(code_digest().encode(), *versions, *source)
+    of_source = digest(code_digest().encode(), *_versions(), *source)
 
     def last_line(contents: Mapping[str, bytes]) -> bytes:
         known = (f"{name}={digest(content)}" for name, content in contents.items())
@@ -119,6 +119,11 @@ def write_derived(
         write_file(folder / name, content + (last_line(own) if name == first else b""))
         for name, content in own.items()
     ], True
+
+
+@cache
+def _versions() -> list[bytes]:
+    return [version(name).encode() for name in _LIBRARIES]
 
 
 def write_file(path: Path, content: str | bytes) -> Path:
