@@ -96,7 +96,7 @@ def parse(raw: bytes, source: str, *, name: Callable[[KeyPath], str] = dotted) -
     mark = getattr(failure, "problem_mark", None) or getattr(failure, "context_mark", None)
     at = (mark.line, mark.column) if mark else (0, 0)
     if mark and text[mark.index : mark.index + 1] == "\t":
-        raise _error(source, at, "there is a tab here; YAML is indented with spaces.")
+        raise _error(source, at, "a tab is not allowed here; indent YAML with spaces.")
     reason = getattr(failure, "problem", None) or failure
     if context := getattr(failure, "context", None):
         reason = f"{context}: {reason}"

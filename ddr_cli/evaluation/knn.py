@@ -68,7 +68,7 @@ class KNNClassifier(Classifier):
         if len(labels) < self.n_neighbors:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} is more than the n_samples={len(labels)} training "
-                "samples; choose a smaller one."
+                "samples; choose a smaller n_neighbors."
             )
         self.classes_, self._codes = np.unique(labels, return_inverse=True)
         self._points = points

@@ -67,7 +67,7 @@ class Embedded:
             return self
         rows = slice(self.n_train, None)
         if len(self.y) == self.n_train:
-            raise ValueError("There are no test samples; use part: all.")
+            raise ValueError("This split has no test samples; use 'part: all'.")
         below = None if self.subclasses is None else self.subclasses[rows]
         return Embedded(
             self.points[rows], self.original[rows], self.y[rows], 0, self.classes, below
@@ -77,7 +77,7 @@ class Embedded:
         """Return the index of a class in `classes`."""
         if name not in self.classes:
             hint, names = did_you_mean(name, self.classes), ", ".join(self.classes)
-            raise ValueError(f"There is no class '{name}'.{hint} There are {names}.")
+            raise ValueError(f"There is no class '{name}'.{hint} The classes are {names}.")
         return self.classes.index(name)
 
     @cached_property
@@ -289,7 +289,7 @@ class Separability(_LeaveOneOut):
         before = self._accuracy(chosen.original, chosen.y)
         if before == 0:
             raise ValueError(
-                "No sample is classified correctly in the input of the reducer: no ratio exists."
+                "No sample is classified correctly in the input of the reducer, so no ratio exists."
             )
         return self._accuracy(chosen.points, chosen.y) / before
 

@@ -192,7 +192,7 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     if number and n_components > (most := min(points.shape)):
         raise ValueError(
             f"n_components={n_components}, but n_samples={points.shape[0]} samples with n_features="
-            f"{points.shape[1]} span at most {most} dimensions; choose a smaller number or 'full'."
+            f"{points.shape[1]} span at most {most} dimensions; lower n_components or use 'full'."
         )
     solver = "covariance_eigh" if sparse else "full"
     if sparse and number and points.shape[1] > _WIDE:
@@ -273,8 +273,8 @@ class SingularVectors(_Projection):
         if self.n_components >= min(points.shape):
             raise ValueError(
                 f"svd: n_components={self.n_components} must be below both n_samples="
-                f"{points.shape[0]} and n_features={points.shape[1]} of the training set; choose a "
-                "smaller number."
+                f"{points.shape[0]} and n_features={points.shape[1]} of the training set; lower "
+                "n_components."
             )
         # Lanczos to machine precision; the fixed seed is that of its starting vector.
         from sklearn.decomposition import TruncatedSVD

@@ -154,8 +154,8 @@ class CCDR(GraphReducer, Embedding):
         if strays:
             warnings.warn(
                 f"{strays} unlabelled samples are not connected to a labelled sample in the "
-                "neighbour graph; Eq. 20 embeds them from their nearest connected samples. A "
-                f"larger n_neighbors than {self.n_neighbors} may connect them.",
+                "neighbour graph. Eq. 20 embeds these samples from their nearest connected "
+                f"samples. An n_neighbors above {self.n_neighbors} may connect them.",
                 stacklevel=2,
             )
         return self

@@ -128,7 +128,7 @@ class LLE(SklearnEmbedding):
         if max(self.n_neighbors, self.n_components) >= n:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} and n_components={self.n_components} must be "
-                f"below the number of distinct samples, {n} of n_samples = {len(given)}."
+                f"below {n}, the number of distinct samples (n_samples = {len(given)})."
             )
         self.n_neighbors_ = self._enough_neighbors(points)
         dense = n <= _DENSE or self.n_components + 1 >= n // 4

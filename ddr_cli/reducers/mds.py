@@ -114,7 +114,7 @@ class MDS(Embedding):
         if self.metric == "cosine" and not points.any(axis=1).all():
             raise ValueError(
                 f"metric='cosine', but row {int(np.argmin(points.any(axis=1)))} is zero and has no "
-                "direction; remove such rows or choose another metric."
+                "direction; remove zero rows, or choose another metric."
             )
         if self.metric == "precomputed" and points.min() < 0:
             raise ValueError("Precomputed distances must not be negative.")

@@ -128,8 +128,8 @@ class SDE(GraphReducer, MappedEmbedding):
         if len(self.bridges_):
             warnings.warn(
                 f"The graph of {self.n_neighbors} neighbours has {len(self.bridges_) + 1} "
-                "components; they were joined by the shortest edges between them. A larger "
-                "n_neighbors may connect them.",
+                "components, which were joined by their shortest edges. A larger n_neighbors "
+                "may connect the graph.",
                 stacklevel=2,
             )
         self.eigenvalues_ = self._widened(unfolding.eigenvalues)

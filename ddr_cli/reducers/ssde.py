@@ -116,9 +116,9 @@ class SSDE(MappedEmbedding):
         broken = sum(len(part.bridges) > 0 for part in parts)
         if broken:
             warnings.warn(
-                f"The graphs of {self.n_neighbors} neighbours of {broken} classes have several "
-                "components; they were joined by the shortest edges between them. A larger "
-                "n_neighbors may connect them.",
+                f"In {broken} classes, the graph of {self.n_neighbors} neighbours has several "
+                "components, which were joined by their shortest edges. A larger n_neighbors "
+                "may connect these graphs.",
                 stacklevel=2,
             )
         centers, inertia = _place_centers(points, code, self.centroid_scale)

@@ -113,8 +113,8 @@ class LSDA(LinearDiscriminant):
         positive = int(np.sum(self.eigenvalues_ > _ZERO))
         if positive < self.n_components:
             raise ValueError(
-                f"n_components={self.n_components}, but LSDA has {positive} directions with a "
-                f"positive eigenvalue here; the others are noise. Lower n_components."
+                f"n_components={self.n_components}, but only {positive} directions of LSDA have a "
+                f"positive eigenvalue; the other directions are noise. Lower n_components."
             )
         return unit_within(A, Z, code)
 

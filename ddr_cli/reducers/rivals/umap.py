@@ -46,8 +46,8 @@ class _UMAP(Embedding):
             )
         if self.n_neighbors > n:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors}, which includes the sample itself, but n_samples "
-                f"= {n}."
+                f"n_neighbors={self.n_neighbors} (including the sample itself) is more than "
+                f"n_samples = {n}."
             )
         umap = load_library("umap-learn")
         with one_thread_in_numba():
