@@ -421,7 +421,7 @@ def _of_function(function: FunctionType, seen: set[int]) -> Iterator[str]:
         yield inspect.getsource(function)
     except OSError:
         raise InputError(
-            f"The source code of {function.__qualname__} can't be found, so ddr would not notice an "
+            f"The source code of {function.__qualname__} can't be found, so ddr can't detect an "
             "edit: put the class that uses this function in a file, or give the class an attribute "
             "'version' and raise the version with every change."
         ) from None

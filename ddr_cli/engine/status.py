@@ -99,8 +99,8 @@ class PlanFacts(RunStatus):
         if not self.missing or not self.remaining:
             return ""
         return (
-            f"missing: {', '.join(self.missing)}; 'ddr data fetch {self.dataset}' downloads the data "
-            "or explains what to do"
+            f"missing: {', '.join(self.missing)}; 'ddr data fetch {self.dataset}' downloads the "
+            "data or explains how to get them"
         )
 
     def __str__(self) -> str:

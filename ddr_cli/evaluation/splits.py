@@ -28,8 +28,8 @@ SPLITS = MappingProxyType(
         "per_class": "train: N samples of each class; the rest is the test set",
         "fraction": "train: a fraction of all samples, stratified",
         "labelled": "train: N samples in total, stratified; the rest is the unlabelled test set",
-        "kfold": "folds: K stratified folds, each tested once; repeats: number of divisions into folds",
-        "grouped": "no group is in both sets; either folds (K or leave_one_out) or train (a fraction)",
+        "kfold": "folds: K stratified folds, each tested once; repeats: number of divisions",
+        "grouped": "no group is in both sets; folds (K or leave_one_out) or train (a fraction)",
         "given": "your own splits: a file next to the spec, or a column of the card's table",
         "whole": "the training set is the whole data set, for measures",
     }

@@ -127,7 +127,7 @@ class LMNN(MetricLearner):
         smallest = int(np.bincount(code).min())
         if smallest == 1:
             raise ValueError(
-                "LMNN needs two or more samples per class, but a class has only one. Remove this class."
+                "LMNN needs at least two samples per class, but a class has one. Remove this class."
             )
         most = smallest - 1
         warn_of_few("n_neighbors", self.n_neighbors, most, "other samples in the smallest class")

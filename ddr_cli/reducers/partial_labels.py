@@ -61,7 +61,9 @@ def codes_among(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.intp]:
     labelled = ~_is_unlabelled(labels)
     unknown = np.setdiff1d(labels[labelled], classes)
     if len(unknown):
-        raise ValueError(f"The labels {unknown.tolist()} are not among {classes.tolist()}.")
+        raise ValueError(
+            f"The labels {unknown.tolist()} are not among the classes {classes.tolist()}."
+        )
     code[labelled] = np.searchsorted(classes, labels[labelled])
     return code
 

@@ -162,8 +162,14 @@ def _second_line(line):
     [
         (_second_line(b""), "line 3: it is empty"),
         (_second_line(b"<<<<<<< HEAD"), "line 3: .*unfinished merge"),
-        (lambda whole: whole.replace(b"resample-1", b"resampl\0-1"), "line 3: it is not text"),
-        (lambda whole: whole.replace(b"resample-1", b"resample\xff1"), "line 3: it is not text"),
+        (
+            lambda whole: whole.replace(b"resample-1", b"resampl\0-1"),
+            "line 3: the line is not text",
+        ),
+        (
+            lambda whole: whole.replace(b"resample-1", b"resample\xff1"),
+            "line 3: the line is not text",
+        ),
         (lambda whole: whole.replace(b"resample-1", b'"resample-1'), "line 3: a quotation mark"),
         (lambda whole: whole.replace(b",ok,", b"\x1b,ok,"), "line 2: .* is not a number"),
         (lambda whole: whole.replace(b",", b";"), "written by a spreadsheet"),

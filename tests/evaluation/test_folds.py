@@ -115,7 +115,7 @@ def test_every_training_part_has_all_classes():
     ("kind", "options", "message"),
     [
         ("kfold", {}, "needs 'folds'"),
-        ("kfold", {"folds": 5, "train": 0.5}, "from 'folds'; leave out 'train'"),
+        ("kfold", {"folds": 5, "train": 0.5}, "from 'folds'; omit 'train'"),
         ("kfold", {"folds": 18}, "class c has 17 points; choose 17 folds"),
         ("fraction", {"folds": 5, "train": 0.5}, "'fraction' has no folds"),
         ("grouped", {}, "needs either 'folds', .*or 'train'"),
@@ -159,7 +159,7 @@ def test_a_file_of_splits_is_read(tmp_path):
         ("train\ntest\n", "line 1: "),
         (",a\n0,train\n1,test\n", r"line 1: column 1 has no name; .*to_csv\(..., index=False\)"),
         ("a\ntrain\ntset\n", "line 3, column 'a': 'tset'"),
-        ("a,b\ntrain,test\ntest\n", "line 3: 1 cells where 2 were expected"),
+        ("a,b\ntrain,test\ntest\n", "line 3: the line has 1 cells, but line 1 has 2"),
         ("a,b\ntrain,test\ntest,test\n", "'b' has no row with 'train'"),
     ],
 )

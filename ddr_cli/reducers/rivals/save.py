@@ -117,8 +117,8 @@ class SAVE(LinearDiscriminant):
             warnings.warn(
                 f"SAVE: leading eigenvalues are equal, so their directions depend on the order of "
                 f"the rows. The smallest class has {np.bincount(code).min()} samples, and the data "
-                f"have {Z.shape[1]} dimensions. First reduce the dimensions by PCA, or set reg to a "
-                "positive value, such as 0.1.",
+                f"have {Z.shape[1]} dimensions. First reduce the dimensions by PCA, or set reg to "
+                "a positive value, such as 0.1.",
                 stacklevel=3,
             )
         leading = slice(-1, -self.n_components - 1, -1)
