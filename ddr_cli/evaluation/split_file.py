@@ -88,7 +88,7 @@ def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[s
     for number, row in enumerate(table[1:], start=2):
         if len(row) != len(names):
             raise InputError(
-                f"{path}, line {number}: the line has {len(row)} cells, but line 1 has {len(names)}."
+                f"{path}, line {number}: {len(row)} cells, but line 1 has {len(names)} cells."
             )
         for name, cell in zip(names, row, strict=True):
             if cell not in _PARTS:

@@ -202,15 +202,14 @@ def paired_differences(
     a, b = _finite(first), _finite(second)
     if not len(a) == len(b) == len(splits_first) == len(splits_second):
         raise InputError(
-            f"A paired comparison needs one score of each method per split, but the methods have "
-            f"{len(a)} and {len(b)} scores on {len(splits_first)} and {len(splits_second)} splits."
+            f"A paired comparison needs one score of each method per split, but there are {len(a)} "
+            f"and {len(b)} scores on {len(splits_first)} and {len(splits_second)} splits."
         )
     for place, (mine, theirs) in enumerate(zip(splits_first, splits_second, strict=True)):
         if mine != theirs:
             raise InputError(
-                f"The scores are not paired: row {place} of one method comes from split {mine}, and "
-                f"row {place} of the other from split {theirs}; compare rows of the same splits, "
-                "in the same order."
+                f"The scores are not paired: in row {place}, one method has the split {mine} and the "
+                f"other has {theirs}; compare rows of the same splits, in the same order."
             )
     if len(set(splits_first)) < len(splits_first):
         raise InputError("A paired comparison uses each split once, but a split is listed twice.")

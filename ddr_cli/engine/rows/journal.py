@@ -550,8 +550,8 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
             "file, or move the file away to start over."
         )
     raise InputError(
-        f"{path} is not a trial log of ddr: its first line is another header. Choose another folder "
-        "with --out, or use '--redo all', which moves the file to previous/."
+        f"{path} is not a trial log of ddr: its first line is another header. Choose another "
+        "folder with --out, or use '--redo all', which moves the file to previous/."
     )
 
 

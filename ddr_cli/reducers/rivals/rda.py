@@ -53,14 +53,14 @@ class RDA(Reducer):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
-        Default: scikit-learn's.
+        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible. Default: as
+        in scikit-learn.
     pooling : float, default=0.5
-        :math:`\lambda`, between 0, a covariance for each class, and 1, one for all. Default: ours;
-        the paper chooses it by cross-validation.
+        :math:`\lambda`, between 0 (each class has its own covariance) and 1 (all classes have a
+        common covariance). Default: our choice; the paper chooses the value by cross-validation.
     shrinkage : float, default=0.1
         :math:`\gamma`, between 0 and 1; with 1, distances are Euclidean up to a factor. Default:
-        ours; the paper chooses it by cross-validation.
+        our choice; the paper chooses the value by cross-validation.
 
     Attributes
     ----------

@@ -40,13 +40,14 @@ class SAVE(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. Default: ours.
+        Dimensions, at most the rank of the centred data. Default: our choice.
     method : {"save", "dr"}, default="save"
         "save": sliced average variance estimation. "dr": directional regression, which finds
-        differences of means with fewer samples. Default: ours.
+        differences of means with fewer samples. Default: our choice.
     reg : float, default=0
         Ridge: this fraction of the mean variance over the span of the data is added to the diagonal
-        of :math:`\Sigma`; the I above then is the covariance of z. Default: the papers'.
+        of :math:`\Sigma`; the I in the formulas above is then the covariance of z. Default: as in
+        the papers.
 
     Attributes
     ----------
