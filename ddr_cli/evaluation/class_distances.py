@@ -56,7 +56,7 @@ class _ClassPlaces(Measure):
     "measure",
     "class_distance",
     "largest distance between the given classes, relative to the median distance of two classes",
-    scale={"title": "distance of classes", "better": "lower", "rate": False},
+    scale={"title": "distance between classes", "better": "lower", "rate": False},
 )
 class ClassDistance(_ClassPlaces):
     """Largest distance between the given classes, divided by the median distance of two classes.
@@ -67,10 +67,10 @@ class ClassDistance(_ClassPlaces):
     Parameters
     ----------
     of : {"points", "labels"}, default="points"
-        Position of a class: the mean of its samples, or the embedding of its label, if the method
-        computes one (Discriminative Projections, CCDR).
+        Position of a class. "points": the mean of its samples. "labels": the embedding of its
+        label; only Discriminative Projections and CCDR embed labels.
     part : {"all", "test"}, default="all"
-        Samples whose means count: all, or only the test samples.
+        Samples from which the class means are computed: all samples, or only the test samples.
     classes : str, optional
         Two or more names separated by commas, such as "3, 6, 9". Default: all classes.
     """
@@ -106,10 +106,10 @@ class ClassGap(_ClassPlaces):
     Parameters
     ----------
     of : {"points", "labels"}, default="points"
-        Position of a class: the mean of its samples, or the embedding of its label, if the method
-        computes one (Discriminative Projections, CCDR).
+        Position of a class. "points": the mean of its samples. "labels": the embedding of its
+        label; only Discriminative Projections and CCDR embed labels.
     part : {"all", "test"}, default="all"
-        Samples whose means count: all, or only the test samples.
+        Samples from which the class means are computed: all samples, or only the test samples.
     """
 
     def score(self, embedded: Embedded) -> float:
@@ -121,7 +121,7 @@ class ClassGap(_ClassPlaces):
     "measure",
     "class_order",
     "how often the nearer of two numeric labels is also nearer in the embedding",
-    scale={"title": "classes in the order of their labels", "better": "higher"},
+    scale={"title": "class triples in the order of their labels", "better": "higher"},
 )
 class ClassOrder(_ClassPlaces):
     """How often the nearer of two numeric labels is also nearer in the embedding.
@@ -134,10 +134,10 @@ class ClassOrder(_ClassPlaces):
     Parameters
     ----------
     of : {"points", "labels"}, default="points"
-        Position of a class: the mean of its samples, or the embedding of its label, if the method
-        computes one (Discriminative Projections, CCDR).
+        Position of a class. "points": the mean of its samples. "labels": the embedding of its
+        label; only Discriminative Projections and CCDR embed labels.
     part : {"all", "test"}, default="all"
-        Samples whose means count: all, or only the test samples.
+        Samples from which the class means are computed: all samples, or only the test samples.
     """
 
     def score(self, embedded: Embedded) -> float:

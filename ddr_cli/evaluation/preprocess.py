@@ -228,16 +228,17 @@ class PrincipalComponents(_Projection):
     Parameters
     ----------
     n_components : int, float or "full", default="full"
-        Number of components; or, given as a fraction between 0 and 1, the smallest number that
-        explains this fraction of the variance; or "full": all components with non-zero variance
-        (199 for 200 samples in general position).
+        Number of components. A fraction between 0 and 1 selects the smallest number that explains
+        this fraction of the variance. "full" selects all components with non-zero variance (199 for
+        200 samples in general position).
     whiten : bool, default=False
         Scale every component to unit variance.
 
     Notes
     -----
     A full singular value decomposition computes the components, so the result is deterministic.
-    Sparse training data are made dense, up to 2^27 entries; beyond that use `svd`.
+    Sparse training data with up to 2^27 entries are converted to dense data; for larger sparse
+    data, use `svd`.
     """
 
     n_components: Literal["full"] | Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = "full"
@@ -286,9 +287,9 @@ class SingularVectors(_Projection):
 class Impute(OneToOneFeatureMixin, _OfColumns):
     """Replace missing values of a feature by its mean, median or mode in the training set.
 
-    With every strategy, missing values of a categorical column become its most frequent value. If
-    a feature has no value in the training set, they become 0. Among equally frequent values the
-    smallest is used.
+    With every strategy, missing values of a categorical column become its most frequent value. If a
+    feature has no value in the training set, its missing values become 0. Of equally frequent
+    values, the smallest is used.
 
     Parameters
     ----------
@@ -313,8 +314,9 @@ class Impute(OneToOneFeatureMixin, _OfColumns):
 class OneHot(_Projection, _OfColumns):
     """Replace each categorical column by one 0/1 column per value in the training set.
 
-    The new columns come first, then the other features. A value that is not in the training set is
-    0 in all columns. A missing value that was not imputed before is a separate value.
+    The new columns come first, then the other features. A value that does not occur in the training
+    set becomes 0 in all columns. Missing values that were not imputed before are treated as a
+    separate value.
     """
 
     _accepts_sparse = False
@@ -369,8 +371,8 @@ class Log1p(OneToOneFeatureMixin, _Step):
 class Standardize(OneToOneFeatureMixin, _Step):
     """Subtract each feature's mean and divide by its standard deviation.
 
-    A constant feature is not divided. Sparse data are not centred, since that would make them
-    dense.
+    A constant feature is not divided. Sparse data are not centred, because centring would make the
+    data dense.
     """
 
     def _fitted(self, points: Any) -> Any:
@@ -431,7 +433,7 @@ class Tfidf(OneToOneFeatureMixin, _Step):
     Parameters
     ----------
     norm : {"none", "l2"}, default="none"
-        Whether each document is then scaled to Euclidean length 1 ("l2").
+        "l2" scales each document to Euclidean length 1. "none" does not scale.
     """
 
     norm: Literal["none", "l2"] = "none"

@@ -208,8 +208,8 @@ def paired_differences(
     for place, (mine, theirs) in enumerate(zip(splits_first, splits_second, strict=True)):
         if mine != theirs:
             raise InputError(
-                f"The scores are not paired: in row {place}, one method has the split {mine} and the "
-                f"other has {theirs}; compare rows of the same splits, in the same order."
+                f"The scores are not paired: row {place} has split {mine} for one method and split "
+                f"{theirs} for the other; compare rows of the same splits, in the same order."
             )
     if len(set(splits_first)) < len(splits_first):
         raise InputError("A paired comparison uses each split once, but a split is listed twice.")
