@@ -97,7 +97,7 @@ class Continuity(_OfNeighbors):
 @registered(
     "measure",
     "same_class_share",
-    "fraction of the K nearest samples that are of the sample's class",
+    "fraction of the K nearest neighbours that are of the sample's class",
     scale={"title": "fraction of neighbours of the same class", "better": "higher"},
 )
 class SameClassShare(_OfNeighbors):

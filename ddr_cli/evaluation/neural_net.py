@@ -22,7 +22,7 @@ _MOMENTUM = 0.9
 @registered(
     "classifier",
     "neural_net",
-    "one hidden layer of 2d units, trained by full-batch gradient steps",
+    "a network with one hidden layer, trained by full-batch gradient steps",
     look=("green", "^"),
 )
 class NeuralNetClassifier(Classifier):

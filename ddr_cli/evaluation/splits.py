@@ -24,7 +24,7 @@ Indices = NDArray[np.intp]
 SPLITS = MappingProxyType(
     {
         "predefined": "the data set's own split",
-        "resample": "new stratified splits of the samples, at the sizes of the predefined split",
+        "resample": "new stratified splits of the samples, with the sizes of the predefined split",
         "per_class": "train: N samples of each class; the rest is the test set",
         "fraction": "train: a fraction of all samples, stratified",
         "labelled": "train: N samples in total, stratified; the rest is the unlabelled test set",

@@ -44,7 +44,7 @@ class CCDR(GraphReducer, Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions m of the embedding. Default: our choice.
+        Number of dimensions m of the embedding. Default: our choice.
     beta : float, default=0.5
         Weight of the geometry relative to the labels. With 0, the geometry has no effect: there are
         at most L - 1 dimensions for L classes, and Eq. 20 embeds the unlabelled samples. Default:

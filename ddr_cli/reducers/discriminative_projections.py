@@ -50,7 +50,7 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, not bounded by the number of classes. Default: our choice.
+        Number of dimensions, not bounded by the number of classes. Default: our choice.
     mu : "auto" or float, default="auto"
         Weight :math:`\mu` of the geometry. "auto" balances the geometry with the labels: the weight
         is l divided by the sum of all :math:`w_{ij}` (which counts each pair twice). For continuous

@@ -63,7 +63,7 @@ class KernelPCA(SklearnEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Number of dimensions of the embedding.
     kernel : str or callable, default="linear"
         "linear", "rbf", "poly", "sigmoid", "cosine", a function of two samples, or "precomputed": X
         is then the kernel matrix. With "linear", the method is principal component analysis.

@@ -43,7 +43,7 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: as in scikit-learn.
+        Number of dimensions of the embedding. Default: as in scikit-learn.
     n_neighbors : int, default=10
         Two samples are connected if one is among the `n_neighbors` nearest neighbours of the other.
         Default: our choice.

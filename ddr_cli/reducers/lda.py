@@ -36,8 +36,8 @@ class LDA(MeansDiscriminant):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible. Default: as
-        in scikit-learn.
+        Number of dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
+        Default: as in scikit-learn.
     max_condition : float or "rank", default=1e3
         A singular within-class scatter is restricted to the leading principal components on which
         its condition number (with its diagonal scaled to 1) is at most this value. "rank" keeps

@@ -70,8 +70,8 @@ class LFDA(_LocalFisher, LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data; unlike FDA, LFDA can have more than
-        n_classes - 1. Default: our choice.
+        Number of dimensions, at most the rank of the centred data; unlike FDA, LFDA can have more
+        than n_classes - 1. Default: our choice.
     n_neighbors : int, default=7
         The local scale of a sample is the distance to its `n_neighbors`-th nearest neighbour in its
         class. If the class has fewer samples, LFDA warns and uses the distance to the farthest
@@ -162,7 +162,7 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred kernel matrix. Default: our choice.
+        Number of dimensions, at most the rank of the centred kernel matrix. Default: our choice.
     n_neighbors : int, default=7
         As in `LFDA`. Default: as in the paper.
     embedding_type : {"plain", "weighted", "orthonormalized"}, default="plain"

@@ -49,11 +49,11 @@ class LLE(SklearnEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: as in scikit-learn.
+        Number of dimensions of the embedding. Default: as in scikit-learn.
     n_neighbors : int, default=5
-        Neighbours of each sample. If the neighbour graph has several components, each component
-        could collapse to a single point. LLE then warns and uses the next larger number of
-        neighbours with which the graph is connected. Default: as in scikit-learn.
+        Number of neighbours of each sample. If the neighbour graph has several components, each
+        component could collapse to a single point. LLE then warns and uses the next larger number
+        of neighbours with which the graph is connected. Default: as in scikit-learn.
     reg : float, default=1e-3
         Ridge: this fraction of the trace of each sample's Gram matrix of neighbours is added to the
         diagonal of that matrix. Default: as in scikit-learn.

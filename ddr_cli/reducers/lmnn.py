@@ -40,7 +40,8 @@ class LMNN(MetricLearner):
     Parameters
     ----------
     n_components : int or "full", default=2
-        Dimensions, at most the rank of the centred data. "full" is this rank. Default: our choice.
+        Number of dimensions, at most the rank of the centred data. "full" is this rank. Default:
+        our choice.
     directions : {"variance", "metric"}, default="variance"
         Which dimensions of the mapped samples are kept. "variance": the dimensions with the largest
         variance, which do not depend on the units of the features and preserve most of the

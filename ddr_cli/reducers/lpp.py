@@ -42,7 +42,7 @@ class LPP(GraphReducer, LinearReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the data. Default: our choice.
+        Number of dimensions, at most the rank of the data. Default: our choice.
     n_neighbors : int, default=10
         Two samples are connected if one is among the `n_neighbors` nearest neighbours of the other.
         Default: our choice.

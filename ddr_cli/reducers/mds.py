@@ -35,7 +35,7 @@ class MDS(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: as in scikit-learn.
+        Number of dimensions of the embedding. Default: as in scikit-learn.
     metric : {"euclidean", "cityblock", "chebyshev", "cosine", "precomputed"}, default="euclidean"
         The distances. With "euclidean", the embedding is that of principal component analysis. With
         "precomputed", X contains the distances. Default: as in scikit-learn.

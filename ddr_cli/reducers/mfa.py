@@ -61,7 +61,7 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. Default: our choice.
+        Number of dimensions, at most the rank of the centred data. Default: our choice.
     n_neighbors_within : int, default=5
         :math:`k_1`, number of nearest samples of the same class. Default: as in D. Cai's code
         (intraK).
@@ -143,7 +143,7 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred kernel matrix. Default: our choice.
+        Number of dimensions, at most the rank of the centred kernel matrix. Default: our choice.
     n_neighbors_within : int, default=5
         As in `MFA`. Default: as in D. Cai's code (intraK).
     n_neighbors_between : int, default=20

@@ -43,7 +43,7 @@ class NCA(OrderedReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. Default: our choice.
+        Number of dimensions, at most the rank of the centred data. Default: our choice.
     init : {"auto", "lda", "pca", "random"}, default="auto"
         The start of the search. "auto" is "lda" if there are fewer dimensions than classes,
         otherwise "pca". The principal components, and the normal numbers of "random", are scaled so

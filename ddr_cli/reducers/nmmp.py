@@ -40,7 +40,7 @@ class NMMP(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions m, at most the rank of the centred data. Default: our choice.
+        Number of dimensions m, at most the rank of the centred data. Default: our choice.
     n_neighbors_within : "half" or int, default="half"
         :math:`k_w`, number of nearest samples of the same class. "half" is the paper's :math:`n_i /
         2 + 2` for a class of :math:`n_i` samples, at most :math:`n_i - 1`. Default: as in the

@@ -37,7 +37,7 @@ class SDE(GraphReducer, MappedEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: our choice.
+        Number of dimensions of the embedding. Default: our choice.
     n_neighbors : int, default=4
         The distance between two samples is kept if one is among the `n_neighbors` nearest
         neighbours of the other. Default: as in Weinberger and Saul's papers.

@@ -46,9 +46,9 @@ class SupervisedLLE(MappedEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: as in scikit-learn's LLE.
+        Number of dimensions of the embedding. Default: as in scikit-learn's LLE.
     n_neighbors : int, default=5
-        Neighbours of each sample. Default: as in scikit-learn's LLE.
+        Number of neighbours of each sample. Default: as in scikit-learn's LLE.
     alpha : float, default=0.1
         Supervision, from 0 (plain LLE) to 1. With 1, a sample has neighbours of another class only
         if its own class has too few samples. Default: our choice.

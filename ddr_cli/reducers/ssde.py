@@ -42,7 +42,7 @@ class SSDE(MappedEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: our choice.
+        Number of dimensions of the embedding. Default: our choice.
     n_neighbors : int, default=4
         The distance between two samples of one class is kept if one is among the `n_neighbors`
         nearest neighbours of the other in the class. Default: as in `SDE`.

@@ -46,8 +46,8 @@ class ForestDiffusion(ForestReducer, Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, fewer than n_samples; dimensions with an eigenvalue that is not positive are 0.
-        Default: our choice.
+        Number of dimensions, fewer than n_samples; dimensions with an eigenvalue that is not
+        positive are 0. Default: our choice.
     n_estimators : int, default=100
         Number of trees. Default: as in scikit-learn.
     min_samples_leaf : int, default=1

@@ -33,7 +33,8 @@ class ForestEmbedding(ForestReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, fewer than n_samples; dimensions in which the leaves do not differ are 0.
+        Number of dimensions, fewer than n_samples; dimensions in which the leaves do not differ are
+        0.
     n_estimators : int, default=100
         Number of trees T.
     min_samples_leaf : int, default=5

@@ -38,9 +38,9 @@ class HSICPCA(MeansDiscriminant):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions. With ``pca_weight=0`` at most min(n_features, n_classes - 1), the rank of the
-        matrix; otherwise at most the rank of the centred data. None: as many as possible. Default:
-        as in `LDA`.
+        Number of dimensions. With ``pca_weight=0`` at most min(n_features, n_classes - 1), the rank
+        of the matrix; otherwise at most the rank of the centred data. None: as many as possible.
+        Default: as in `LDA`.
     pca_weight : float, default=0
         The weight w of the identity in the kernel of the labels; it adds w times the scatter of the
         samples. For each class, the kernel of the labels adds the squared class size times the

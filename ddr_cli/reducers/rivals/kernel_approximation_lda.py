@@ -41,8 +41,8 @@ class KernelApproximationLDA(Reducer):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most n_classes - 1 and the rank of the features. None: as many as possible.
-        Default: as in scikit-learn.
+        Number of dimensions, at most n_classes - 1 and the rank of the features. None: as many as
+        possible. Default: as in scikit-learn.
     n_landmarks : int, default=300
         The number q of landmarks; all training samples if there are fewer. Default: our choice.
     kernel : {"rbf", "laplacian"}, default="rbf"

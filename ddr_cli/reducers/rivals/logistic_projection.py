@@ -43,8 +43,8 @@ class LogisticProjection(LinearReducer):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible. Default: as
-        in scikit-learn.
+        Number of dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
+        Default: as in scikit-learn.
     C : float, default=1
         The weight of the likelihood relative to the penalty. Default: as in scikit-learn.
     max_iter : int, default=2000

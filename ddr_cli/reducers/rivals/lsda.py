@@ -42,9 +42,9 @@ class LSDA(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the number of directions with :math:`\lambda > 0`. The authors' code
-        also drops the other directions, along which nearby samples of one class are on opposite
-        sides. Default: our choice.
+        Number of dimensions, at most the number of directions with :math:`\lambda > 0`. The
+        authors' code also drops the other directions, along which nearby samples of one class are
+        on opposite sides. Default: our choice.
     n_neighbors : int, default=5
         Number of neighbours of a sample, of any class. Default: as in the example of D. Cai's code;
         without arguments, the code uses all pairs.

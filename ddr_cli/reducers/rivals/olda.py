@@ -30,8 +30,8 @@ class OLDA(MeansDiscriminant):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible. Default: as
-        in scikit-learn.
+        Number of dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
+        Default: as in scikit-learn.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ class OpenTSNE(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding; openTSNE supports 1 and 2. Default: as in openTSNE.
+        Number of dimensions of the embedding; openTSNE supports 1 and 2. Default: as in openTSNE.
     perplexity : float, default=30
         Effective number of neighbours, at most (n_samples - 1) / 3. Default: as in openTSNE.
     exaggeration : float, default=1

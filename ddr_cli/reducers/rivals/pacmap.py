@@ -43,7 +43,7 @@ class PaCMAP(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding, at most n_features and 100. Default: as in PaCMAP.
+        Number of dimensions of the embedding, at most n_features and 100. Default: as in PaCMAP.
     n_neighbors : int, default=10
         Number of near pairs of each sample; PaCMAP uses fewer if there are few samples. Default: as
         in PaCMAP.

@@ -39,8 +39,8 @@ class PLSDA(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. If fewer components already reproduce the
-        indicators, PLS-DA warns and uses only these. Default: as in scikit-learn.
+        Number of dimensions, at most the rank of the centred data. If fewer components already
+        reproduce the indicators, PLS-DA warns and uses only these. Default: as in scikit-learn.
     scale : bool, default=False
         Divide features and indicators by their standard deviation first. After a principal
         component analysis, this whitens the principal components, and they are no longer ordered by

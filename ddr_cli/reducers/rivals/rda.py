@@ -53,8 +53,8 @@ class RDA(Reducer):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible. Default: as
-        in scikit-learn.
+        Number of dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
+        Default: as in scikit-learn.
     pooling : float, default=0.5
         :math:`\lambda`, between 0 (each class has its own covariance) and 1 (all classes have a
         common covariance). Default: our choice; the paper chooses the value by cross-validation.

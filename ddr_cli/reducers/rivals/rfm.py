@@ -41,7 +41,7 @@ class RFM(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. Default: our choice.
+        Number of dimensions, at most the rank of the centred data. Default: our choice.
     n_iter : int, default=5
         Number of iterations. Default: as in the paper for tabular data.
     bandwidth : float, default=1.0

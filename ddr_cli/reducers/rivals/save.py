@@ -40,7 +40,7 @@ class SAVE(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. Default: our choice.
+        Number of dimensions, at most the rank of the centred data. Default: our choice.
     method : {"save", "dr"}, default="save"
         "save": sliced average variance estimation. "dr": directional regression, which finds
         differences of means with fewer samples. Default: our choice.

@@ -100,9 +100,10 @@ class UMAP(_UMAP):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: as in UMAP.
+        Number of dimensions of the embedding. Default: as in UMAP.
     n_neighbors : int, default=15
-        Neighbours of a sample in the graph, including the sample itself. Default: as in UMAP.
+        Number of neighbours of a sample in the graph, including the sample itself. Default: as in
+        UMAP.
     min_dist : float, default=0.1
         Smallest distance between embedded samples, which determines a and b. Default: as in UMAP.
     random_state : int, RandomState or None, default=None
@@ -155,9 +156,10 @@ class SupervisedUMAP(_UMAP):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: as in UMAP.
+        Number of dimensions of the embedding. Default: as in UMAP.
     n_neighbors : int, default=15
-        Neighbours of a sample in the graph, including the sample itself. Default: as in UMAP.
+        Number of neighbours of a sample in the graph, including the sample itself. Default: as in
+        UMAP.
     min_dist : float, default=0.1
         Smallest distance between embedded samples. Default: as in UMAP.
     random_state : int, RandomState or None, default=None
