@@ -142,7 +142,11 @@ class _Builder:
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if () in document.places:
-                    self.refuse(event, (), "a second document starts here; a file holds one.")
+                    self.refuse(
+                        event,
+                        (),
+                        "a second document starts here, but a file can have only one document.",
+                    )
                 first = next(self.events)
                 document.data = self.value(first, (), self.place(first))
 
@@ -160,13 +164,13 @@ class _Builder:
         self.count += 1
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self.anchors:
-                self.refuse(event, path, f"nothing above is called '&{event.anchor}'.")
+                self.refuse(event, path, f"the anchor '&{event.anchor}' is not defined above.")
             value, size = self.anchors[event.anchor]
             # The size is counted before anything is copied, or aliases of aliases would multiply.
             self.count += size
         if self.count > MAX_VALUES or len(path) > MAX_DEPTH:
             limit = f"{MAX_VALUES} values" if self.count > MAX_VALUES else f"{MAX_DEPTH} levels"
-            self.refuse(event, path, f"there are more than {limit}, which is the limit.")
+            self.refuse(event, path, f"a file can have at most {limit}.")
         self.document.places[path] = (key, self.place(event))
         if isinstance(event, yaml.AliasEvent):
             return deepcopy(value)
@@ -211,7 +215,9 @@ class _Builder:
         """Return the value of a scalar in YAML 1.2; in quotes, it is text."""
         text: str = event.value
         if _UNPRINTABLE.search(text):
-            self.refuse(event, path, f"{value_text(text)} holds a character that can't be printed.")
+            self.refuse(
+                event, path, f"{value_text(text)} contains a character that can't be printed."
+            )
         kind = next((k for k, form in _CORE_SCHEMA.items() if form.match(text)), "str")
         if kind == "str" or not event.implicit[0]:
             return text
@@ -221,7 +227,7 @@ class _Builder:
             base = {"0o": 8, "0x": 16}.get(text[:2], 10)
             value = int(text, base) if len(text) < 30 else math.inf
             if abs(value) > _LARGEST_INTEGER:
-                self.refuse(event, path, f"{value_text(text)} is too large a number.")
+                self.refuse(event, path, f"the number {value_text(text)} is too large.")
             return value
         number = math.inf if text[-1] in "fFnN" else float(text)
         if not math.isfinite(number):

@@ -258,7 +258,10 @@ def summary(audits: Iterable[Audit]) -> dict[str, tuple[bool | None, str]]:
         if wrong:
             answers[question] = False, f"not on {', '.join(wrong)}"
         elif right:
-            answers[question] = True, f"on {', '.join(right)}"
+            answers[question] = True, f"tested on {', '.join(right)}"
         else:
-            answers[question] = None, "two fits to the same samples differ, or it has no transform"
+            answers[question] = (
+                None,
+                "two fits to the same samples differ, or the method has no transform",
+            )
     return answers

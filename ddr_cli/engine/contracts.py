@@ -247,9 +247,15 @@ def _shapes_of_embedding(method: _Reducer) -> str:
         finite = np.isfinite(dense(part)).all()
         _require(finite, f"the embedding of {what} samples is infinite or undefined")
     wide, other = train.shape[1], test.shape[1]
-    _require(wide == other, f"{wide} columns for training samples, {other} for test samples")
+    _require(
+        wide == other,
+        f"the embedding has {wide} columns for training samples, {other} for test samples",
+    )
     asked = method.params.get("n_components")
-    _require(type(asked) is not int or wide == asked, f"n_components={asked}, but {wide} columns")
+    _require(
+        type(asked) is not int or wide == asked,
+        f"n_components={asked}, but the embedding has {wide} columns",
+    )
     return f"{wide} columns for {_N_TRAIN} samples with {_N_FEATURES} features"
 
 

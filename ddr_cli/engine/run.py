@@ -174,8 +174,8 @@ class SpecRun:
         aside = set_aside(self.folder)
         if self._unreadable and not self._redo.all:
             progress.problem(
-                f"{self._unreadable.path} is not a trial log: {self._unreadable.reason}. It was "
-                f"moved to {aside}, and all trials are run again."
+                f"{self._unreadable.path} is not a trial log: {self._unreadable.reason}. ddr "
+                f"moved the file to {aside} and runs all trials again."
             )
         self._journals = None
 

@@ -114,7 +114,7 @@ class PlanFacts(RunStatus):
             ("tuning", f"{self.inner_fits} more fits on inner folds" * bool(self.candidates)),
             *(("", f"  {line}") for line in self.candidates),
             *(
-                ("neighbours", f"searched once per split, {k} of each sample ({mode})")
+                ("neighbours", f"{k} per sample, searched once per split ({mode})")
                 for mode, k in self.searches.items()
             ),
             *(("left out", line) for line in self.left_out),

@@ -56,7 +56,7 @@ def choose_winner(
     if len(methods) == 1 and tune is None:
         (trials,) = methods.values()
         only = plan.trials[trials[0]]
-        return Winner(only.reducer, only.evaluator, "the only one requested")
+        return Winner(only.reducer, only.evaluator, "the only requested method")
     rows = _rows(folder, plan, methods)
     metric = plan.spec.metrics[0] if tune is None else str(tune.metric)
     column = metric if tune is None else "inner_score"
@@ -74,14 +74,14 @@ def choose_winner(
         return Winner(
             cell.reducer,
             cell.evaluator,
-            f"the best of {len(scores)} by the mean {metric} over the test sets of {len(trials)} "
-            f"splits, {score:.4g}, which is optimistic, since the choice used the same test sets",
+            f"the best of {len(scores)} by the mean {metric} on the test sets of {len(trials)} "
+            f"splits ({score:.4g}, optimistic, because the choice used the same test sets)",
         )
     setting, times = _taken_most_often(plan, trials, rows)
     return Winner(
         *setting,
-        f"the best of {len(scores)} by the mean inner {metric} over {len(trials)} splits, "
-        f"{score:.4g}, which uses no test sample; {times} of the splits chose its setting",
+        f"the best of {len(scores)} by the mean {metric} on the inner folds of {len(trials)} "
+        f"splits ({score:.4g}, without test samples); {times} of the splits chose its setting",
     )
 
 

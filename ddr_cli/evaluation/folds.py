@@ -211,8 +211,8 @@ def too_few_for_folds(class_sizes: Mapping[str, int], folds: int) -> str:
     name, least = min(class_sizes.items(), key=lambda item: item[1])
     if least < 2:
         return (
-            f"the class '{name}' has {least} training sample, so an inner fold would leave none to "
-            "train on; use a larger training set, or remove tune."
+            f"the class '{name}' has {least} training sample, so an inner fold would leave no "
+            "sample to train on; use a larger training set, or remove tune."
         )
     if sum(class_sizes.values()) < folds:
         return f"folds is {folds}, but there are {sum(class_sizes.values())} training samples."

@@ -255,7 +255,7 @@ class PrincipalComponents(_Projection):
         return fit_pca(points, self.n_components, whiten=self.whiten)
 
 
-@registered("preprocessor", "svd", "leading singular vectors, not centred; sparse")
+@registered("preprocessor", "svd", "leading singular vectors without centring, for sparse data")
 class SingularVectors(_Projection):
     """Project on the leading right singular vectors of the training set, for sparse data.
 
@@ -283,7 +283,9 @@ class SingularVectors(_Projection):
         return TruncatedSVD(self.n_components, algorithm="arpack", random_state=0).fit(points)
 
 
-@registered("preprocessor", "impute", "missing values: mean, median or most frequent value")
+@registered(
+    "preprocessor", "impute", "replace missing values by the mean, median or most frequent value"
+)
 class Impute(OneToOneFeatureMixin, _OfColumns):
     """Replace missing values of a feature by its mean, median or mode in the training set.
 
@@ -310,7 +312,7 @@ class Impute(OneToOneFeatureMixin, _OfColumns):
         return imputer
 
 
-@registered("preprocessor", "one_hot", "categorical columns as one 0/1 column per value")
+@registered("preprocessor", "one_hot", "encode categorical columns as one 0/1 column per value")
 class OneHot(_Projection, _OfColumns):
     """Replace each categorical column by one 0/1 column per value in the training set.
 
@@ -355,7 +357,7 @@ class LowVariance(_Projection):
         return VarianceThreshold(self.threshold).fit(points)
 
 
-@registered("preprocessor", "log1p", "ln(1 + x) of every value")
+@registered("preprocessor", "log1p", "replace every value x by ln(1 + x)")
 class Log1p(OneToOneFeatureMixin, _Step):
     """Replace each value x by ln(1 + x), for counts and other long-tailed values of 0 or more."""
 
@@ -367,7 +369,7 @@ class Log1p(OneToOneFeatureMixin, _Step):
         return FunctionTransformer(np.log1p, accept_sparse=True).fit(points)
 
 
-@registered("preprocessor", "standardize", "mean 0 and standard deviation 1")
+@registered("preprocessor", "standardize", "scale features to mean 0 and standard deviation 1")
 class Standardize(OneToOneFeatureMixin, _Step):
     """Subtract each feature's mean and divide by its standard deviation.
 
@@ -412,7 +414,7 @@ class _Range:
         return (points - self.low) / self.spread
 
 
-@registered("preprocessor", "unit_length", "every row to Euclidean length 1")
+@registered("preprocessor", "unit_length", "scale every row to Euclidean length 1")
 class UnitLength(OneToOneFeatureMixin, _Step):
     """Scale every row to Euclidean length 1; a row of zeros does not change."""
 

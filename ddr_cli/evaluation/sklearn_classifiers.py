@@ -275,7 +275,7 @@ class Logistic(_Standardized):
     look=("vermilion", "v"),
 )
 class SupportVectors(_Standardized):
-    r"""A support vector machine with a radial kernel, classes one against one (`SVC`).
+    r"""A one-against-one support vector machine with a radial kernel (`SVC`).
 
     Parameters
     ----------

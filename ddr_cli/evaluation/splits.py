@@ -31,7 +31,7 @@ SPLITS = MappingProxyType(
         "kfold": "folds: K stratified folds, each tested once; repeats: number of divisions",
         "grouped": "no group is in both sets; folds (K or leave_one_out) or train (a fraction)",
         "given": "your own splits: a file next to the spec, or a column of the card's table",
-        "whole": "the training set is the whole data set, for measures",
+        "whole": "all samples are in the training set; for measures only",
     }
 )
 """The kinds of splits, and what each does."""

@@ -357,7 +357,7 @@ class CCDR(GraphReducer, Embedding):
             "n_components": tuple(range(1, 21)),
             "weights": ("binary", "heat"),
         },
-        grid_source="ours, around the paper's beta, n_neighbors and n_components",
+        grid_source="our choice, around the paper's beta, n_neighbors and n_components",
     )
 
     def __ddr_traits__(self) -> Traits:

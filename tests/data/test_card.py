@@ -67,7 +67,7 @@ def test_landsat_states_its_predefined_split():
         ("format: {name: csv, label: 2}", "", "toy.yaml:1:1", "'format', or 'generate'"),
         ("files:", "generate: iris\nfiles:", "toy.yaml:1:1", "'generate' can't have 'files'"),
         ("name: toy", "name: a/b", "toy.yaml:1:7", "pattern"),
-        ("title: A toy", "title: A\nhome: &a [*a]", "toy.yaml:3:11", "nothing above is called .&a"),
+        ("title: A toy", "title: A\nhome: &a [*a]", "toy.yaml:3:11", "the anchor .&a"),
         ("samples: 300", "samples: !!python/name:a b", "toy.yaml:7:12", "not supported here"),
         ("1: 100", "1: 100, 1: 2", "toy.yaml:8:30", "the key '1' is given twice"),
         ("{no: 200, 1: 100}", "{no: 0, 1: 0}", "toy.yaml:8:23", "'1' must be greater"),

@@ -48,7 +48,7 @@ class Growth:
         text = (
             f"time grows as n^{self.time_exponent:.1f}, memory as n^{self.memory_exponent:.1f}, "
             f"measured from {self.smallest:,} to {self.largest:,} samples; "
-            f"{self.seconds:.2g} s and {self.megabytes:,.0f} MB at {self.largest:,}"
+            f"{self.seconds:.2g} s and {self.megabytes:,.0f} MB for {self.largest:,} samples"
         )
         return text + (f" ({self.stopped})" if self.stopped else "")
 

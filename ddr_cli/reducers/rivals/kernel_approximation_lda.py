@@ -26,7 +26,7 @@ from ddr_cli.reducers.registry import Traits
 @registered(
     "reducer",
     "kernel_approximation_lda",
-    "discriminant analysis of Nyström's features of a kernel",
+    "discriminant analysis of a kernel's features by Nyström's method",
     label="kernel approximation LDA",
     look=("pink", "D"),
 )

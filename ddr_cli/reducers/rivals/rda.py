@@ -182,6 +182,6 @@ class RDA(Reducer):
             "pooling": (0.0, 0.125, 0.354, 0.65, 1.0),
             "shrinkage": (0.01, 0.1, 0.25, 0.5, 0.75),
         },
-        grid_source="the paper's pooling; its shrinkage with 0.01 and 0.1 for 0 and 1",
+        grid_source="the paper's grids, with 0.01 and 0.1 instead of 0 and 1 for shrinkage",
         max_components=one_less_than_classes,
     )
