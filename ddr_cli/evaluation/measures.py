@@ -50,7 +50,7 @@ class Embedded:
     subclasses : ndarray of shape (n,), optional
         Class of each sample before classes were merged.
     prototypes : ndarray of shape (n_classes, m), optional
-        Position of each class in the embedding, if the method computes one.
+        Position of each class in the embedding, if the method computes such positions.
     """
 
     points: Any
