@@ -117,9 +117,9 @@ class SSDE(MappedEmbedding):
         broken = sum(len(part.bridges) > 0 for part in parts)
         if broken:
             warnings.warn(
-                f"In {broken} classes, the graph of {self.n_neighbors} neighbours has several "
-                "components, which were joined by their shortest edges. A larger n_neighbors "
-                "may connect these graphs.",
+                f"In {broken} of the classes, the graph of {self.n_neighbors} neighbours has "
+                "several components, which were joined by their shortest edges. A larger "
+                "n_neighbors may connect these graphs.",
                 stacklevel=2,
             )
         centers, inertia = _place_centers(points, code, self.centroid_scale)
