@@ -227,7 +227,7 @@ class _Builder:
             base = {"0o": 8, "0x": 16}.get(text[:2], 10)
             value = int(text, base) if len(text) < 30 else math.inf
             if abs(value) > _LARGEST_INTEGER:
-                self.refuse(event, path, f"the number {value_text(text)} is too large.")
+                self.refuse(event, path, f"{value_text(text)} is too large for a number.")
             return value
         number = math.inf if text[-1] in "fFnN" else float(text)
         if not math.isfinite(number):

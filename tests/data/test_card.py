@@ -61,7 +61,7 @@ def test_landsat_states_its_predefined_split():
         ("  samples: 300", "  smaples: 300", "toy.yaml:7:3", "Did you mean 'samples'"),
         ("  samples: 300", "  samples: many", "toy.yaml:7:12", "whole number"),
         ("  samples: 300", "  samples: 0", "toy.yaml:7:12", "equal to 1"),
-        ("  - path: toy.csv", "  - path: ''", "toy.yaml:4:11", "not empty"),
+        ("  - path: toy.csv", "  - path: ''", "toy.yaml:4:11", "non-empty"),
         ("title: A toy", "title: A toy\ntitle: B", "toy.yaml:3:1", "twice; .*line 2"),
         ("title: A toy", "title: [A", "toy.yaml:3:", "not valid YAML"),
         ("format: {name: csv, label: 2}", "", "toy.yaml:1:1", "'format', or 'generate'"),

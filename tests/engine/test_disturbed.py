@@ -159,7 +159,7 @@ def test_a_journal_that_another_program_takes_away_has_its_rows_again(
         run(spec, progress=Once(take))
     rows = read_trials(folder)
     assert set(before) < set(rows["trial_id"])
-    assert f"All {len(rows)} rows" in str(raised.value)
+    assert f"all {len(rows)} rows" in str(raised.value)
     aside = list((folder / "previous").glob("*/trials.csv"))
     assert len(aside) == (deed in ("emptied", "replaced", "edited"))
     outcome = run(spec)
