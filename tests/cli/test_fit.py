@@ -137,7 +137,7 @@ def test_a_tuned_winner_is_told_by_inner_scores(ddr_here, work, spec):
     taken = trials["reducer.n_components"].mode().min()
     assert done.stdout.startswith(f"lda(n_components={taken:.0f},")
     score = trials["inner_score"].mean()
-    assert f"inner error over 3 splits, {score:.4g}" in done.stdout
+    assert f"inner folds of 3 splits ({score:.4g}" in done.stdout
 
 
 def test_what_places_no_new_points_is_refused(ddr_here, spec):
