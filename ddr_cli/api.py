@@ -284,7 +284,7 @@ def compare(*runs: Results | str | Path, **options: Any) -> Comparison:
 
     folders = [run.folder if isinstance(run, Results) else Path(run) for run in runs]
     if not folders:
-        raise InputError("Name a run to compare, such as compare('results/nmmp_iris').")
+        raise InputError("compare needs a run, such as compare('results/nmmp_iris').")
     return ShownComparison(**vars(comparison.compare(folders, **options)))
 
 
@@ -420,6 +420,8 @@ def _as_spec(
         return make_spec(name=name, overrides=overrides, repeats=repeats, **given)
     if isinstance(spec, Spec):
         if overrides or repeats is not None:
-            raise InputError("A Spec is complete; override settings when it is loaded.")
+            raise InputError(
+                "A Spec object can't be changed; give overrides and repeats to load_spec."
+            )
         return spec
     return load_spec(spec, overrides=overrides, repeats=repeats)

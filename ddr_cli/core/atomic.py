@@ -96,13 +96,15 @@ def require_file(path: Path) -> None:
 def require_folder_of(path: Path) -> None:
     """Reject a file whose folder does not exist."""
     if not path.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.parent}; make it, or name another.")
+        raise InputError(f"{path}: there is no folder {path.parent}; create it first.")
 
 
 def refuse_link(path: Path) -> None:
     """Reject a link, which may lead outside, as in a results folder of someone else."""
     if path.is_symlink():
-        raise InputError(f"{path} is a link, and ddr does not write through links: remove it.")
+        raise InputError(
+            f"{path} is a link, and ddr does not write through links: remove the link."
+        )
 
 
 @contextmanager
@@ -113,6 +115,6 @@ def clear_messages(path: Path) -> Iterator[None]:
     except OSError as error:
         require_folder_of(path)
         raise InputError(
-            f"{path} can't be read or written: {error.strerror or error}. What was there is "
-            "untouched; make room or choose another folder with --out, then run the same command."
+            f"{path} can't be read or written: {error.strerror or error}. Existing files are "
+            "unchanged. Make room or choose another folder with --out, then repeat the command."
         ) from error

@@ -26,7 +26,7 @@ def message_of(error: BaseException) -> str:
     try:
         return str(error)
     except BaseException:
-        return "its message cannot be read"
+        return "the message of the error cannot be read"
 
 
 def traceback_of(error: BaseException, ours: str) -> str:
@@ -79,14 +79,12 @@ def shortage(error: BaseException) -> str | None:
         unmapped = isinstance(cause, ImportError) and "failed to map segment" in str(cause)
         if isinstance(cause, MemoryError) or number == errno.ENOMEM or unmapped:
             return (
-                "The memory that this process may use is full; free some or raise the limit "
-                "(ulimit -v: 1.5 GB of address space suffice for a small run), then run the same "
-                "command."
+                "The process has used all of its memory; free some or raise the limit (ulimit -v; "
+                "a small run needs 1.5 GB of address space), then repeat the command."
             )
         if number in (errno.EMFILE, errno.ENFILE):
             return (
-                "Too many files are open; raise the limit (ulimit -n 1024), then run the same "
-                "command."
+                "Too many files are open; raise the limit (ulimit -n 1024) and repeat the command."
             )
         cause = cause.__cause__ or cause.__context__
     return None

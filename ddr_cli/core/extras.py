@@ -75,5 +75,5 @@ def missing_library(library: str) -> str:
     except PackageNotFoundError:
         _, extra = _LIBRARIES.get(library, ("", ""))
         how = how_to_install(extra) if extra else f"pip install {library}"
-        return f"needs {library}, which is not installed; {how} does it."
+        return f"needs {library}, which is not installed; install it by {how}."
     return ""

@@ -53,14 +53,14 @@ def require_workers(jobs: int) -> None:
     if allowed != resource.RLIM_INFINITY and allowed < needed:
         fewer = "use fewer --jobs or " if jobs > 1 else ""
         raise InputError(
-            f"Running with --jobs {jobs} needs {needed} open files, but {allowed} are allowed: "
+            f"--jobs {jobs} needs {needed} open files, but the system allows {allowed}: "
             f"{fewer}raise the limit (ulimit -n {needed})."
         )
     try:
         multiprocessing.get_context("fork").Lock()
     except OSError as error:
         raise InputError(
-            f"Worker processes need semaphores, which the system refuses ({error.strerror}). On "
-            "Linux they are in /dev/shm: mount it writable (in a container: --tmpfs /dev/shm) and "
-            "make room in it."
+            f"Worker processes need semaphores, but the system refuses them ({error.strerror}). On "
+            "Linux, semaphores are in /dev/shm: mount /dev/shm writable (in a container, with "
+            "--tmpfs /dev/shm) and make room there."
         ) from error

@@ -118,7 +118,7 @@ def load_code(name: str) -> Any:
         ]
         raise InputError(
             f"{shown(name).rpartition(':')[0]} has no class '{attribute}'."
-            f"{did_you_mean(attribute, known)} It has {', '.join(known) or 'none'}."
+            f"{did_you_mean(attribute, known)} Its classes: {', '.join(known) or 'none'}."
         )
     piece = getattr(module, attribute)
     if not callable(piece):
@@ -136,8 +136,8 @@ def require_trust(name: str) -> None:
         else "is code that doesn't come with ddr"
     )
     raise UntrustedCodeError(
-        f"{shown(name)} {what}. A file that names it runs it with all your rights when it is "
-        "read: inspect the code first, then use --trust.",
+        f"{shown(name)} {what}. If ddr reads a file that names this code, the code runs with all "
+        "your rights: inspect the code first, then use --trust.",
         source,
     )
 
@@ -202,7 +202,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        reason = "it is not there" if isinstance(error, FileNotFoundError) else error.strerror
+        reason = "it does not exist" if isinstance(error, FileNotFoundError) else error.strerror
         raise InputError(f"The file {path} can't be read: {reason}.") from None
 
 
@@ -214,7 +214,7 @@ def _from_file(path: Path) -> ModuleType:
         return sys.modules[name]
     spec = util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise InputError(f"{path} is no Python file.")
+        raise InputError(f"{path} is not a Python file.")
     module = util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -294,7 +294,7 @@ def offering() -> Iterator[Callable[[], None]]:
             except Exception as error:  # an object may hold anything, such as an open file
                 names = ", ".join(_offered)
                 raise InputError(
-                    f"{names} can't be copied to the processes that run it "
+                    f"{names} can't be copied to the worker processes "
                     f"({type(error).__name__}: {error}); put its class in a file."
                 ) from error
             os.environ[GIVEN_FILE] = str(path)
@@ -312,7 +312,7 @@ def _given(name: str) -> tuple[Any, str]:
     if name not in everything:
         raise InputError(
             f"The component {GIVEN}:{name} was passed as an object in another Python program: run "
-            "it there, or put its class in a file."
+            "that program, or put the component's class in a file."
         )
     return everything[name]
 
@@ -421,9 +421,9 @@ def _of_function(function: FunctionType, seen: set[int]) -> Iterator[str]:
         yield inspect.getsource(function)
     except OSError:
         raise InputError(
-            f"The source of {function.__qualname__} can't be found, so an edit of it would go "
-            "unnoticed: put the class that uses it in a file, or give the class an attribute "
-            "'version' and raise that with every change."
+            f"The source code of {function.__qualname__} can't be found, so ddr can't detect an "
+            "edit: put the class that uses this function in a file, or give the class an attribute "
+            "'version' and raise the version with every change."
         ) from None
     known = function.__globals__
     used = {name: known[name] for name in _names(function.__code__) & known.keys()}

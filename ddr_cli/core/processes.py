@@ -121,10 +121,10 @@ def machine_memory() -> int | None:
 def how_it_ended(code: int | None) -> str:
     """Return how a process with this exit code ended (minus the signal if it was killed)."""
     if code is None or code >= 0:
-        return f"ended itself with exit code {code}"
+        return f"ended with exit code {code}"
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    hint = " (by hand, or by the system for lack of memory)" if name == "SIGKILL" else ""
+    hint = " (by a user, or by the system for lack of memory)" if name == "SIGKILL" else ""
     return f"was killed by {name}{hint}"

@@ -249,8 +249,8 @@ class Registry:
             origin = point.dist.name if point.dist else point.value
             if point.name in entries:
                 raise InputError(
-                    f"The {self.kind} '{point.name}' is offered by both "
-                    f"{entries[point.name].origin} and {origin}; uninstall or rename one."
+                    f"Both {entries[point.name].origin} and {origin} register the {self.kind} "
+                    f"'{point.name}'; uninstall one of these packages."
                 )
             entries[point.name] = Entry(point.name, point.value, f"from {origin}", origin)
         return entries
@@ -275,7 +275,7 @@ class Registry:
         except KeyError:
             raise InputError(
                 f"There is no {self.kind} called '{name}'.{did_you_mean(name, self._entries)} "
-                f"'ddr list {self.listed_as}' shows all."
+                f"'ddr list {self.listed_as}' lists all {self.listed_as}."
             ) from None
 
     def load(self, name: str) -> Any:

@@ -41,7 +41,7 @@ _EXPECTED: Mapping[str, str] = {
     "model_type": "a mapping",
     "multiple_of": "a multiple of {multiple_of:g}",
     "string_pattern_mismatch": "text that matches the pattern {pattern}",
-    "string_too_short": "text, and not empty",
+    "string_too_short": "non-empty text",
     "string_type": "text",
     "tuple_type": "a list",
     "union_tag_invalid": "one of {expected_tags}",
@@ -135,12 +135,12 @@ def unknown_key(key: str, owner: str, known: Iterable[str]) -> str:
     >>> unknown_key("betta", "ccdr", ["n_components", "beta"])
     "ccdr has no 'betta'. Did you mean 'beta'?"
     >>> unknown_key("gamma", "ccdr", ["n_components", "beta"])
-    "ccdr has no 'gamma'; it takes n_components, beta."
+    "ccdr has no 'gamma'; ccdr takes n_components, beta."
     """
     names = list(known)
     hint = did_you_mean(key, names)
     return f"{owner} has no '{key}'" + (
-        f".{hint}" if hint else f"; it takes {', '.join(names) or 'nothing'}."
+        f".{hint}" if hint else f"; {owner} takes {', '.join(names) or 'nothing'}."
     )
 
 

@@ -98,7 +98,7 @@ def parse(raw: bytes, source: str, *, name: Callable[[KeyPath], str] = dotted) -
     mark = getattr(failure, "problem_mark", None) or getattr(failure, "context_mark", None)
     at = (mark.line, mark.column) if mark else (0, 0)
     if mark and text[mark.index : mark.index + 1] == "\t":
-        raise _error(source, at, "there is a tab here; YAML is indented with spaces.")
+        raise _error(source, at, "a tab is not allowed here; indent YAML with spaces.")
     reason = getattr(failure, "problem", None) or failure
     if context := getattr(failure, "context", None):
         reason = f"{context}: {reason}"
@@ -144,7 +144,11 @@ class _Builder:
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if () in document.places:
-                    self.refuse(event, (), "a second document starts here; a file holds one.")
+                    self.refuse(
+                        event,
+                        (),
+                        "a second document starts here, but a file can have only one document.",
+                    )
                 first = next(self.events)
                 document.data = self.value(first, (), self.place(first))
 
@@ -162,13 +166,13 @@ class _Builder:
         self.count += 1
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self.anchors:
-                self.refuse(event, path, f"nothing above is called '&{event.anchor}'.")
+                self.refuse(event, path, f"the anchor '&{event.anchor}' is not defined above.")
             value, size = self.anchors[event.anchor]
             # The size is counted before anything is copied, or aliases of aliases would multiply.
             self.count += size
         if self.count > MAX_VALUES or len(path) > MAX_DEPTH:
             limit = f"{MAX_VALUES} values" if self.count > MAX_VALUES else f"{MAX_DEPTH} levels"
-            self.refuse(event, path, f"there are more than {limit}, which is the limit.")
+            self.refuse(event, path, f"a file can have at most {limit}.")
         self.document.places[path] = (key, self.place(event))
         if isinstance(event, yaml.AliasEvent):
             return deepcopy(value)
@@ -213,7 +217,9 @@ class _Builder:
         """Return the value of a scalar in YAML 1.2; in quotes, it is text."""
         text: str = event.value
         if _UNPRINTABLE.search(text):
-            self.refuse(event, path, f"{value_text(text)} holds a character that can't be printed.")
+            self.refuse(
+                event, path, f"{value_text(text)} contains a character that can't be printed."
+            )
         kind = next((k for k, form in _CORE_SCHEMA.items() if form.match(text)), "str")
         if kind == "str" or not event.implicit[0]:
             return text
@@ -223,7 +229,7 @@ class _Builder:
             base = {"0o": 8, "0x": 16}.get(text[:2], 10)
             value = int(text, base) if len(text) < 30 else math.inf
             if abs(value) > _LARGEST_INTEGER:
-                self.refuse(event, path, f"{value_text(text)} is too large a number.")
+                self.refuse(event, path, f"{value_text(text)} is too large for a number.")
             return value
         number = math.inf if text[-1] in "fFnN" else float(text)
         if not math.isfinite(number):

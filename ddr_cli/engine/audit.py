@@ -49,10 +49,10 @@ QUESTIONS = {
 """The property that an audit confirms or refutes."""
 
 MEANINGS = {
-    "test_labels": "It uses the test labels, so its errors are meaningless.",
-    "alone": "It learns from the test samples: 'ddr suite add' ranks it as transductive.",
-    "order": "Its errors depend on the order of the test samples, which each split draws at "
-    "random.",
+    "test_labels": "The method uses the test labels, so its errors are meaningless.",
+    "alone": "The method learns from the test samples: 'ddr suite add' ranks it as transductive.",
+    "order": "The method's errors depend on the order of the test samples, which each split "
+    "draws at random.",
 }
 """The consequence of a negative answer for a run."""
 
@@ -258,7 +258,10 @@ def summary(audits: Iterable[Audit]) -> dict[str, tuple[bool | None, str]]:
         if wrong:
             answers[question] = False, f"not on {', '.join(wrong)}"
         elif right:
-            answers[question] = True, f"on {', '.join(right)}"
+            answers[question] = True, f"tested on {', '.join(right)}"
         else:
-            answers[question] = None, "two fits to the same samples differ, or it has no transform"
+            answers[question] = (
+                None,
+                "two fits to the same samples differ, or the method has no transform",
+            )
     return answers

@@ -47,15 +47,17 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
     more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
     why = f" (changed: {'; '.join(changes[:_MOST_CHANGES])}{more})" if changes else ""
     if len(changes) == 1 and changes[0].startswith("split.repeats: "):
-        why = f": it has more repeats than requested ({changes[0].partition(': ')[2]}); leave out "
-        why += "--repeats to keep all of them"
+        why = (
+            f": the folder has more repeats than requested ({changes[0].partition(': ')[2]}); omit "
+        )
+        why += "--repeats to keep all repeats"
     kept = len(rows) - len(stale)
-    rest = f" and keeps the other {kept}" if kept else ""
+    rest = f" and keeps the other {kept} rows" if kept else ""
     return (
         f"{folder} holds {len(stale)} rows of another version of this spec{why}. "
-        f"'--redo changed' replaces them{rest}; the old rows are moved to "
+        f"'--redo changed' replaces these rows{rest}; ddr moves the replaced rows to "
         f"{folder / PREVIOUS}/<time>. "
-        "Or choose another folder with --out. Nothing was changed."
+        "Alternatively, choose another folder with --out. Nothing was changed."
     )
 
 

@@ -119,7 +119,7 @@ def _check(section: str, name: str, given: Mapping[str, Any]) -> Checked:
         params = complete(factory, given)
     except ValidationError as error:
         problems = [text for _, text, _ in field_problems(error, shown(name), ())]
-        raise InputError(f"{' '.join(problems)} Give it by --set PARAMETER=VALUE.") from None
+        raise InputError(f"{' '.join(problems)} Use --set PARAMETER=VALUE.") from None
     made, is_reducer = make_checked(factory, params), section == "reducers"
     library = get_traits(made).library if is_reducer else None
     if library and (how := missing_library(library)):
@@ -234,7 +234,7 @@ def _claimed(is_claimed: object, otherwise: str) -> None:
         raise _NotClaimedError(otherwise)
 
 
-_ALL_FAIL = "Each of its trials fails with this reason."
+_ALL_FAIL = "Each trial of the method fails for this reason."
 
 
 @_contract("shapes", _Reducer, _ALL_FAIL)
@@ -247,10 +247,16 @@ def _shapes_of_embedding(method: _Reducer) -> str:
         finite = np.isfinite(dense(part)).all()
         _require(finite, f"the embedding of {what} samples is infinite or undefined")
     wide, other = train.shape[1], test.shape[1]
-    _require(wide == other, f"{wide} columns for training samples, {other} for test samples")
+    _require(
+        wide == other,
+        f"the embedding has {wide} columns for training samples, {other} for test samples",
+    )
     asked = method.params.get("n_components")
-    _require(type(asked) is not int or wide == asked, f"n_components={asked}, but {wide} columns")
-    return f"{_N_TRAIN} samples, {_N_FEATURES} features: {wide} columns"
+    _require(
+        type(asked) is not int or wide == asked,
+        f"n_components={asked}, but the embedding has {wide} columns",
+    )
+    return f"{wide} columns for {_N_TRAIN} samples with {_N_FEATURES} features"
 
 
 @_contract("shapes", _Classifier, _ALL_FAIL)
@@ -265,7 +271,7 @@ def _shapes_of_predictions(method: _Classifier) -> str:
         return ""
     found = np.asarray(classifier.predict_proba(method.X_test.copy()))
     is_distribution = found.shape == (n, _N_CLASSES) and np.allclose(found.sum(1), 1, atol=1e-6)
-    _require(is_distribution, "predict_proba gives no distribution over the classes")
+    _require(is_distribution, "predict_proba returns no probability distribution")
     return "with probabilities"
 
 
@@ -295,32 +301,35 @@ def _same_again(method: _Method) -> None:
 )
 def _takes_unlabelled(method: _Reducer) -> str:
     ignores = "it ignores the labels"
-    left_out = "its fit leaves out unlabelled samples"
+    left_out = "it is fitted without unlabelled samples"
     _claimed(method.traits.transductive, left_out if method.traits.supervised else ignores)
     y = method.labels.copy()
     y[_N_TRAIN:] = UNLABELLED
     found = dense(fit_transform(method.made(), method.all.copy(), y))
     complete = len(found) == len(y) and np.isfinite(found).all()
-    _require(complete, "unlabelled samples have no (finite) embedding")
+    _require(complete, "unlabelled samples have no finite embedding")
     if not method.traits.supervised:
         return ignores
     y[_N_TRAIN:] = _N_CLASSES
     classified = dense(fit_transform(method.made(), method.all.copy(), y))
     # Another order of the classes may rotate an embedding.
     same = _close(pdist(found), pdist(classified), _CLOSE)
-    _require(not same, "it treats -1 as a class")
+    _require(not same, "it treats the label -1 as a class")
     return ""
 
 
 @_contract(
     "n_components",
     _Reducer,
-    "A sweep of n_components takes wrong numbers from the fit with most components.",
+    "A sweep of n_components fits only the largest value and reports wrong numbers for the others.",
 )
 def _widths(method: _Reducer) -> str:
     traits = method.traits
-    _claimed(traits.nested or traits.shares_widths, "each n_components is fitted separately")
-    _require("n_components" in method.params, "it declares nested, but has no n_components")
+    _claimed(traits.nested or traits.shares_widths, "a run fits each n_components separately")
+    _require(
+        "n_components" in method.params,
+        "it declares the trait nested, but has no parameter n_components",
+    )
     most = traits.max_components
     wide = min(3, most(_N_TRAIN, _N_FEATURES, _N_CLASSES) if most else 3)
     reducer, *parts = method.fit(method.X.copy(), method.X_test.copy(), n_components=wide)
@@ -333,13 +342,13 @@ def _widths(method: _Reducer) -> str:
             narrow = [transform(narrower, each.copy()) for each in (method.X, method.X_test)]
         same = all(_close(*pair, 1e-5) for pair in zip(narrow, map(dense, own), strict=True))
         _require(same, f"a {wide}-component fit does not contain the {width}-component fit")
-    return f"n_components 1 to {wide} compared"
+    return f"fits with n_components 1 to {wide} agree"
 
 
 @_contract(
     "transform(X_train)",
     _Reducer,
-    "Classifiers are trained on an embedding that differs from that of new samples.",
+    "Classifiers are trained on one embedding and tested on another.",
 )
 def _training_samples_again(method: _Reducer) -> str:
     _claimed(method.traits.out_of_sample, "it cannot transform new samples")
@@ -350,7 +359,7 @@ def _training_samples_again(method: _Reducer) -> str:
         return "transform(X_train) equals fit_transform"
     own = getattr(method.factory, "fit_transform", None) is not TransformerMixin.fit_transform
     _require(own, "transform(X_train) differs from fit_transform")
-    return "they differ, as its own fit_transform declares"
+    return "the two differ, because the method defines its own fit_transform"
 
 
 @_contract(
@@ -359,7 +368,7 @@ def _training_samples_again(method: _Reducer) -> str:
 def _sparse_samples(method: _Method) -> None:
     tags = getattr(method.made(), "__sklearn_tags__", None)
     refused = tags is not None and not tags().input_tags.sparse
-    _claimed(not refused, "sparse data needs a step such as svd before it")
+    _claimed(not refused, "sparse data needs a preprocessing step such as svd")
     transductive = isinstance(method, _Reducer) and not method.traits.out_of_sample
     _claimed(not transductive, "it cannot transform new samples")
     found = method.answer(sparse.csr_array(method.X), sparse.csr_array(method.X_test))
@@ -373,13 +382,13 @@ def _clones(method: _Method) -> None:
     params = method.params
     own = method.made().get_params(deep=False)
     copied = clone(method.made()).get_params(deep=False)
-    _require(not set(copied) < set(params), "get_params leaves out parameters of __init__")
+    _require(not set(copied) < set(params), "get_params omits parameters of __init__")
     for name in own.keys() & params.keys():
         same = params[name] is None or own[name] == params[name]
         _require(same, f"{name} is {own[name]!r}, but {params[name]!r} was given")
 
 
-@_contract("pickle", _Method, "The method cannot be saved after a fit, or sent to another process.")
+@_contract("pickle", _Method, "A fitted method cannot be saved or sent to another process.")
 def _pickles(method: _Method) -> None:
     estimator, _, test = method.fitted
     again = pickle.loads(pickle.dumps(estimator))
@@ -387,7 +396,7 @@ def _pickles(method: _Method) -> None:
         return
     answer = again.transform if isinstance(method, _Reducer) else again.predict
     found = dense(answer(method.X_test.copy()))
-    _require(np.array_equal(dense(test), found), "the copy gives other results")
+    _require(np.array_equal(dense(test), found), "the pickled copy gives different results")
 
 
 def _close(a: Any, b: Any, tolerance: float) -> bool:

@@ -64,7 +64,7 @@ class RunSettings:
         if self.timeout is not None and not 0 < self.timeout <= _LONGEST_TIMEOUT:
             raise InputError(
                 f"--timeout {self.timeout:g} is not a number of seconds between 0 and "
-                f"{_LONGEST_TIMEOUT:g}; leave it out for no limit."
+                f"{_LONGEST_TIMEOUT:g}; omit --timeout for no limit."
             )
 
 
@@ -175,8 +175,8 @@ class SpecRun:
         aside = set_aside(self.folder)
         if self._unreadable and not self._redo.all:
             progress.problem(
-                f"{self._unreadable.path} is not a trial log: {self._unreadable.reason}. It was "
-                f"moved to {aside}, and all trials are run again."
+                f"{self._unreadable.path} is not a trial log: {self._unreadable.reason}. ddr "
+                f"moved the file to {aside} and runs all trials again."
             )
         self._journals = None
 
@@ -344,8 +344,8 @@ def _refuse_unknown(words: Sequence[str], runs: Sequence[SpecRun]) -> None:
     known = {name for trial in trials for name in names_of(trial.reducer, trial.evaluator)}
     for name in sorted(names - known) if runs else ():
         raise InputError(
-            f"--redo {name}: there is no reducer, classifier or measure of that name. Other "
-            f"values are failed, changed and all.{did_you_mean(name, [*sorted(known), *POLICIES])}"
+            f"--redo {name}: no reducer, classifier or measure has this name. --redo also "
+            f"accepts failed, changed and all.{did_you_mean(name, [*sorted(known), *POLICIES])}"
         )
 
 
@@ -380,12 +380,12 @@ def make_executor(
     if backend == "dask":
         if not scheduler:
             raise InputError(
-                "The dask back end needs the scheduler's address, such as tcp://host:8786."
+                "The dask back end needs --scheduler and an address, such as tcp://host:8786."
             )
         if os.environ.get(VARIABLE):
             raise InputError(
-                "--sandbox is for processes of this machine: omit --backend dask, or set "
-                f"{VARIABLE}=1 where the dask workers start."
+                "--sandbox applies only to processes on this machine: omit --backend dask, or "
+                f"start the dask workers with the environment variable {VARIABLE}=1."
             )
         try:
             from ddr_cli.engine.work.dask import DaskExecutor
@@ -404,5 +404,7 @@ def make_executor(
             f"There is no back end {backend!r}; choose {names}.{did_you_mean(backend, BACKENDS)}"
         )
     if scheduler:
-        raise InputError("A scheduler's address is for the dask back end only.")
+        raise InputError(
+            "A scheduler needs the dask back end: add --backend dask, or omit --scheduler."
+        )
     return LocalExecutor(jobs, memory_limit, started)

@@ -99,8 +99,8 @@ class PlanFacts(RunStatus):
         if not self.missing or not self.remaining:
             return ""
         return (
-            f"missing: {', '.join(self.missing)}; 'ddr data fetch {self.dataset}' downloads it or "
-            "explains what to do"
+            f"missing: {', '.join(self.missing)}; 'ddr data fetch {self.dataset}' downloads the "
+            "data or explains how to get them"
         )
 
     def __str__(self) -> str:
@@ -114,7 +114,7 @@ class PlanFacts(RunStatus):
             ("tuning", f"{self.inner_fits} more fits on inner folds" * bool(self.candidates)),
             *(("", f"  {line}") for line in self.candidates),
             *(
-                ("neighbours", f"searched once per split, {k} of each sample ({mode})")
+                ("neighbours", f"{k} per sample, searched once per split ({mode})")
                 for mode, k in self.searches.items()
             ),
             *(("left out", line) for line in self.left_out),

@@ -56,7 +56,7 @@ def choose_winner(
     if len(methods) == 1 and tune is None:
         (trials,) = methods.values()
         only = plan.trials[trials[0]]
-        return Winner(only.reducer, only.evaluator, "the only one requested")
+        return Winner(only.reducer, only.evaluator, "the only requested method")
     rows = _rows(folder, plan, methods)
     metric = plan.spec.metrics[0] if tune is None else str(tune.metric)
     column = metric if tune is None else "inner_score"
@@ -66,7 +66,7 @@ def choose_winner(
         if all(rows[trial]["status"] == OK and rows[trial].get(column) for trial in trials)
     }
     if not scores:
-        raise InputError(f"No method that can be fitted succeeded on every split of {folder}.")
+        raise InputError(f"In {folder}, no method that can be fitted succeeded on every split.")
     best = (min if get_scale(metric).better == "lower" else max)(scores, key=scores.__getitem__)
     score, trials = scores[best], methods[best]
     if tune is None:
@@ -74,14 +74,14 @@ def choose_winner(
         return Winner(
             cell.reducer,
             cell.evaluator,
-            f"the best of {len(scores)} by the mean {metric} over the test sets of {len(trials)} "
-            f"splits, {score:.4g}, which is optimistic, since the choice used the same test sets",
+            f"the best of {len(scores)} by the mean {metric} on the test sets of {len(trials)} "
+            f"splits ({score:.4g}, optimistic, because the choice used the same test sets)",
         )
     setting, times = _taken_most_often(plan, trials, rows)
     return Winner(
         *setting,
-        f"the best of {len(scores)} by the mean inner {metric} over {len(trials)} splits, "
-        f"{score:.4g}, which uses no test sample; {times} of the splits chose its setting",
+        f"the best of {len(scores)} by the mean {metric} on the inner folds of {len(trials)} "
+        f"splits ({score:.4g}, without test samples); {times} of the splits chose its setting",
     )
 
 
@@ -111,8 +111,8 @@ def _methods(plan: Plan, reducer: str | None, classifier: str | None) -> dict[ob
         return found
     labels = dict.fromkeys(cell.reducer.label for cell in named.values())
     raise InputError(
-        f"{', '.join(labels)} is transductive here: it embeds only the samples it is fitted to and "
-        "cannot transform new ones. If the method can, use --set reducer.mode=out_of_sample."
+        f"{', '.join(labels)} is transductive here, so it embeds only the samples of its fit. If "
+        "the method can transform new samples, use --set reducer.mode=out_of_sample."
     )
 
 
@@ -123,7 +123,7 @@ def _unknown(
     for asked, items in ((reducer, spec.reducers), (classifier, spec.classifiers)):
         names = [text for item in items for text in (item.label, shown(item.name))]
         if asked is not None and not any(_is_called(item, asked, base) for item in items):
-            hint = did_you_mean(asked, names) or f" It has {', '.join(dict.fromkeys(names))}."
+            hint = did_you_mean(asked, names) or f" Its methods: {', '.join(dict.fromkeys(names))}."
             return InputError(f"{spec.name} has no method called '{asked}'.{hint}")
     return InputError(f"{spec.name} has no reducer with a classifier that could be fitted.")
 
@@ -139,20 +139,20 @@ def _is_called(component: Setting | Item, asked: str | None, base: Path | None) 
 
 def _rows(folder: Path, plan: Plan, methods: Mapping[object, list[str]]) -> _Rows:
     """Return the rows of the methods' trials by id; all of them must exist."""
-    asked = f"{plan.spec.name} has {len(methods)} methods and settings to choose among"
-    by_hand = "name one with --reducer, --classifier and --set"
+    asked = f"{plan.spec.name} has {len(methods)} methods and settings to choose from"
+    by_hand = "name a method with --reducer, --classifier and --set"
     if plan.spec.tune is not None:
         asked, by_hand = f"{plan.spec.name} tunes", f"--set tune=none and {by_hand}"
     if not (folder / FILE_NAME).is_file():
         raise InputError(
-            f"{asked}, and {folder} has no run of the spec: run the spec first, or {by_hand}."
+            f"{asked}, but {folder} has no run of the spec: run the spec first, or {by_hand}."
         )
     rows: list[Any] = read_rows(folder).to_dict("records")
     found = {row["trial_id"]: row for row in rows}
     needed = {trial_id for trials in methods.values() for trial_id in trials}
     if missing := len(needed - found.keys()):
         raise InputError(
-            f"{asked}, and {folder} lacks {missing} of the {len(needed)} trials that the "
+            f"{asked}, but {folder} lacks {missing} of the {len(needed)} trials that the "
             f"selection needs: finish the run of the spec, or {by_hand}."
         )
     return found

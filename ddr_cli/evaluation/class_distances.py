@@ -32,7 +32,7 @@ class _ClassPlaces(Measure):
         if self.of == "labels":
             if embedded.prototypes is None:
                 raise ValueError(
-                    "This method does not embed labels; use of: points, the means of the classes."
+                    "This method does not embed labels; 'of: points' uses the means of the classes."
                 )
             places = embedded.prototypes
         else:
@@ -46,28 +46,31 @@ class _ClassPlaces(Measure):
         """Return the median distance between two classes."""
         usual = float(np.median(squareform(distances, checks=False)))
         if usual == 0:
-            raise ValueError("Most class positions coincide, so the median distance is 0.")
+            raise ValueError(
+                "Most classes have the same position, so the median distance between them is 0."
+            )
         return usual
 
 
 @registered(
     "measure",
     "class_distance",
-    "largest distance between some classes, in units of the median distance of two classes",
-    scale={"title": "distance of classes", "better": "lower", "rate": False},
+    "largest distance between the given classes, relative to the median distance of two classes",
+    scale={"title": "distance between classes", "better": "lower", "rate": False},
 )
 class ClassDistance(_ClassPlaces):
-    """Largest distance between some classes, divided by the median distance of two classes.
+    """Largest distance between the given classes, divided by the median distance of two classes.
 
-    It is 0 or more, and below 1 if these classes are nearer to each other than most classes.
+    The score is 0 or more. It is below 1 if the given classes are closer together than most pairs
+    of classes.
 
     Parameters
     ----------
     of : {"points", "labels"}, default="points"
-        Position of a class: the mean of its samples, or the embedding of its label, if the method
-        computes one (Discriminative Projections, CCDR).
+        Position of a class. "points": the mean of its samples. "labels": the embedding of its
+        label; only Discriminative Projections and CCDR embed labels.
     part : {"all", "test"}, default="all"
-        Samples whose means count: all, or only the test samples.
+        Samples from which the class means are computed: all samples, or only the test samples.
     classes : str, optional
         Two or more names separated by commas, such as "3, 6, 9". Default: all classes.
     """
@@ -85,28 +88,28 @@ class ClassDistance(_ClassPlaces):
             return list(range(len(embedded.classes)))
         codes = [embedded.code_of(name.strip()) for name in self.classes.split(",")]
         if len(set(codes)) < 2:
-            raise ValueError(f"classes: '{self.classes}' must name at least two classes.")
+            raise ValueError(f"classes='{self.classes}' must name at least two different classes.")
         return codes
 
 
 @registered(
     "measure",
     "class_gap",
-    "smallest distance between classes, in units of the median distance of two classes",
+    "smallest distance between two classes, relative to the median distance of two classes",
     scale={"title": "gap between classes", "better": "higher", "rate": False},
 )
 class ClassGap(_ClassPlaces):
-    """Smallest distance between classes, divided by the median distance of two classes.
+    """Smallest distance between two classes, divided by the median distance of two classes.
 
-    It is 0 if two classes have the same position, and 1 if all distances are equal.
+    The score is 0 if two classes have the same position, and 1 if all distances are equal.
 
     Parameters
     ----------
     of : {"points", "labels"}, default="points"
-        Position of a class: the mean of its samples, or the embedding of its label, if the method
-        computes one (Discriminative Projections, CCDR).
+        Position of a class. "points": the mean of its samples. "labels": the embedding of its
+        label; only Discriminative Projections and CCDR embed labels.
     part : {"all", "test"}, default="all"
-        Samples whose means count: all, or only the test samples.
+        Samples from which the class means are computed: all samples, or only the test samples.
     """
 
     def score(self, embedded: Embedded) -> float:
@@ -118,22 +121,23 @@ class ClassGap(_ClassPlaces):
     "measure",
     "class_order",
     "how often the nearer of two numeric labels is also nearer in the embedding",
-    scale={"title": "classes in the order of their labels", "better": "higher"},
+    scale={"title": "class triples in the order of their labels", "better": "higher"},
 )
 class ClassOrder(_ClassPlaces):
     """How often the nearer of two numeric labels is also nearer in the embedding.
 
-    Among all classes a, b, c where a is nearer to b than to c in the order of the classes (1 is
-    nearer to 2 than to 4): the fraction, in 0..1, for which a is also nearer to b than to c in the
-    embedding. Random positions give one half.
+    Of all triples of classes a, b, c, only those are used in which a is nearer to b than to c in
+    the order of the classes (1 is nearer to 2 than to 4). The score is the fraction, in 0..1, of
+    these triples in which a is also nearer to b than to c in the embedding. The score of random
+    positions is one half on average.
 
     Parameters
     ----------
     of : {"points", "labels"}, default="points"
-        Position of a class: the mean of its samples, or the embedding of its label, if the method
-        computes one (Discriminative Projections, CCDR).
+        Position of a class. "points": the mean of its samples. "labels": the embedding of its
+        label; only Discriminative Projections and CCDR embed labels.
     part : {"all", "test"}, default="all"
-        Samples whose means count: all, or only the test samples.
+        Samples from which the class means are computed: all samples, or only the test samples.
     """
 
     def score(self, embedded: Embedded) -> float:
@@ -144,12 +148,12 @@ class ClassOrder(_ClassPlaces):
             if abs(a - b) < abs(a - c)
         ]
         if not asked:
-            raise ValueError("The order of classes needs at least three classes.")
+            raise ValueError("class_order needs at least three classes.")
         return float(np.mean([distances[a, b] < distances[a, c] for a, b, c in asked]))
 
 
 def _mean(points: Any) -> NDArray[np.float64]:
     if points.shape[0] == 0:
-        raise ValueError("A class has no samples here, so its position is undefined.")
+        raise ValueError("A class has no samples, so the position of this class is undefined.")
     sparse: bool = sp.issparse(points)
     return np.asarray(points.mean(axis=0) if sparse else np.mean(points, axis=0)).ravel()

@@ -43,17 +43,19 @@ class _OfNeighbors(Measure, ABC):
     scale={"title": "trustworthiness", "better": "higher"},
 )
 class Trustworthiness(_OfNeighbors):
-    """Trustworthiness, in 0..1, by scikit-learn: 1 if all neighbours were neighbours before.
+    """Trustworthiness, in 0..1: 1 if all neighbours in the embedding are neighbours in the input.
 
-    The input is that of the reducer, after preprocessing. A sample that is among the `n_neighbors`
-    nearest in the embedding, but not in the input, costs its rank there beyond `n_neighbors`.
+    The input is the input of the reducer, after preprocessing. A sample that is among the
+    `n_neighbors` nearest in the embedding, but not in the input, lowers the score by its rank in
+    the input minus `n_neighbors`, up to a constant factor.
 
     Parameters
     ----------
     n_neighbors : int, default=5
         Number of nearest neighbours, less than half of the samples.
     part : {"all", "test"}, default="all"
-        Samples that count: all, or only the test samples, compared with each other.
+        Samples to use: all samples, or only the test samples. Test samples are then compared only
+        with each other.
 
     References
     ----------
@@ -79,7 +81,8 @@ class Continuity(_OfNeighbors):
     n_neighbors : int, default=5
         Number of nearest neighbours, less than half of the samples.
     part : {"all", "test"}, default="all"
-        Samples that count: all, or only the test samples, compared with each other.
+        Samples to use: all samples, or only the test samples. Test samples are then compared only
+        with each other.
 
     References
     ----------
@@ -94,7 +97,7 @@ class Continuity(_OfNeighbors):
 @registered(
     "measure",
     "same_class_share",
-    "fraction of the K nearest samples that are of the sample's class",
+    "fraction of the K nearest neighbours that are of the sample's class",
     scale={"title": "fraction of neighbours of the same class", "better": "higher"},
 )
 class SameClassShare(_OfNeighbors):
@@ -105,7 +108,8 @@ class SameClassShare(_OfNeighbors):
     n_neighbors : int, default=5
         Number of nearest neighbours, less than half of the samples.
     part : {"all", "test"}, default="all"
-        Samples that count: all, or only the test samples, compared with each other.
+        Samples to use: all samples, or only the test samples. Test samples are then compared only
+        with each other.
     """
 
     def _score(self, embedded: Embedded) -> float:
@@ -116,19 +120,19 @@ class SameClassShare(_OfNeighbors):
 @registered(
     "measure",
     "centre_order",
-    "rank correlation of the distances of class means, in the input and in the embedding",
-    scale={"title": "order of class means", "better": "higher", "rate": False},
+    "rank correlation of the distances between class means in the input and in the embedding",
+    scale={"title": "rank correlation of class distances", "better": "higher", "rate": False},
 )
 class CentreOrder(Measure):
-    """Spearman's correlation, in -1..1, of the distances of class means before and after.
+    """Spearman's correlation, in -1..1, of class distances in the input and in the embedding.
 
-    The distances are those of all pairs of classes, in the input of the reducer and in the
-    embedding. It is 1 if the embedding keeps their order.
+    The distances are those between the means of all pairs of classes, in the input of the reducer
+    and in the embedding. The correlation is 1 if the embedding keeps the order of the distances.
 
     Parameters
     ----------
     part : {"all", "test"}, default="all"
-        Samples whose means count: all, or only the test samples.
+        Samples from which the class means are computed: all samples, or only the test samples.
     """
 
     part: Part = "all"

@@ -47,7 +47,7 @@ def training_groups(share: float, n_groups: int) -> int:
     if not 0 < n_train < n_groups:
         raise InputError(
             f"The fraction {share} would put {n_train} of {n_groups} groups into the training set; "
-            "it needs at least one group, and so does the test set."
+            "the training set and the test set need at least one group each."
         )
     return n_train
 
@@ -84,7 +84,7 @@ class Groups:
         would hardly differ.
         """
         if len(self) < folds:
-            raise InputError(f"There are {len(self)} groups, too few for {folds} folds.")
+            raise InputError(f"{len(self)} groups are too few for {folds} folds.")
         totals = self.counts.sum(axis=0)
         magnitudes = np.array([int(size).bit_length() for size in self.counts.sum(axis=1)])
 
@@ -115,10 +115,10 @@ class Groups:
     def all_but(self, index: int) -> NDArray[np.bool_]:
         """Mark all groups except one."""
         if len(self) < 2:
-            raise InputError("There is only one group, so it cannot be left out.")
+            raise InputError("The data have only one group, so no group can be left out.")
         self._check_no_class_in_one_group()
         if index >= len(self):
-            raise InputError(f"There are {len(self)} groups, so none has the number {index}.")
+            raise InputError(f"There is no group {index}: the {len(self)} groups start at 0.")
         return np.asarray(np.arange(len(self)) != index)
 
     def _with_all_classes(
@@ -142,8 +142,8 @@ class Groups:
             raise InputError(
                 f"All samples of class {self.class_names[alone[0]]} are in group "
                 f"{self.names[group]}: when this group is the test set, the training set lacks the "
-                "class. Leave the class out by the card's 'keep', or choose a split that divides "
-                "groups, such as kfold."
+                "class. Exclude the class by 'keep' in the data set's card, or choose a split that "
+                "divides groups, such as kfold."
             )
 
 
@@ -211,8 +211,8 @@ def too_few_for_folds(class_sizes: Mapping[str, int], folds: int) -> str:
     name, least = min(class_sizes.items(), key=lambda item: item[1])
     if least < 2:
         return (
-            f"the class '{name}' has {least} training sample, so an inner fold would leave none to "
-            "train on; use a larger training set, or remove tune."
+            f"the class '{name}' has {least} training sample, so an inner fold would leave no "
+            "sample to train on; use a larger training set, or remove tune."
         )
     if sum(class_sizes.values()) < folds:
         return f"folds is {folds}, but there are {sum(class_sizes.values())} training samples."

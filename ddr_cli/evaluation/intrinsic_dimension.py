@@ -202,13 +202,13 @@ def _check(
         )
     if len(sizes) < 2 or sizes.min() < 3 or sizes.max() > n_samples:
         raise ValueError(
-            "sizes must hold at least two different sizes of subsamples, each from 3 to the "
-            f"{n_samples} distinct samples; they are {sizes.tolist()}."
+            "sizes must contain at least two sizes of subsamples, each from 3 to the number of "
+            f"distinct samples ({n_samples}), but is {sizes.tolist()}."
         )
     most = (n_samples if graph == "gmst" else int(sizes.min())) - 1
     if not 1 <= n_neighbors <= most:
         raise ValueError(
-            f"n_neighbors={n_neighbors} is not valid: here it can be from 1 to {most}."
+            f"n_neighbors={n_neighbors} is not valid: it must be between 1 and {most}."
         )
 
 
@@ -251,7 +251,7 @@ def _estimates(points: Any) -> dict[Graph, DimensionEstimate]:
     n = points.shape[0]
     if n > _MOST:
         raise ValueError(
-            f"{n} samples are too many: the distances of at most {_MOST} fit into memory."
+            f"{n} samples are too many: only the distances of {_MOST} samples fit into memory."
         )
     dense = points.toarray() if hasattr(points, "toarray") else points
     return {graph: estimate_dimension(dense, graph=graph, random_state=0) for graph in GRAPHS}

@@ -33,8 +33,9 @@ class KNNClassifier(Classifier):
     n_neighbors : int, default=5
         Number k of neighbours that vote.
     ties : {"nearest", "smallest_label"}, default="nearest"
-        The prediction if several classes have the most votes: the class of the nearest neighbour
-        among them, or the class that sorts first (scikit-learn's rule).
+        The prediction if several classes have the most votes. "nearest": of these classes, the
+        class of the nearest neighbour. "smallest_label": the class that sorts first, as in
+        scikit-learn.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class KNNClassifier(Classifier):
         if len(labels) < self.n_neighbors:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} is more than the n_samples={len(labels)} training "
-                "samples; choose a smaller one."
+                "samples; choose a smaller n_neighbors."
             )
         self.classes_, self._codes = np.unique(labels, return_inverse=True)
         self._points = points

@@ -31,13 +31,13 @@ class LinearClassifier(Classifier):
 
         [a_k, b_k] = argmin  sum_i (x_i' a_k + b_k - c_ki)^2 + alpha |a_k|^2
 
-    with c_ki = 1 if sample i belongs to class k and 0 otherwise. It predicts the class with the
-    largest x' a_k + b_k (ties: the class that sorts first).
+    with c_ki = 1 if sample i belongs to class k and 0 otherwise. The prediction is the class with
+    the largest x' a_k + b_k. If classes are tied, the class that sorts first is predicted.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether b_k is fitted (it is never penalised) or 0.
+        Whether the intercept b_k is fitted, without a penalty; otherwise, b_k is 0.
     alpha : float, default=0.0
         Ridge penalty. With 0, the minimiser with the smallest |a_k| is used, so collinear features
         and more features than samples are possible.

@@ -50,7 +50,7 @@ class Embedded:
     subclasses : ndarray of shape (n,), optional
         Class of each sample before classes were merged.
     prototypes : ndarray of shape (n_classes, m), optional
-        Position of each class in the embedding, if the method computes one.
+        Position of each class in the embedding, if the method computes such positions.
     """
 
     points: Any
@@ -67,7 +67,7 @@ class Embedded:
             return self
         rows = slice(self.n_train, None)
         if len(self.y) == self.n_train:
-            raise ValueError("There are no test samples; use part: all.")
+            raise ValueError("This split has no test samples; use 'part: all'.")
         below = None if self.subclasses is None else self.subclasses[rows]
         return Embedded(
             self.points[rows], self.original[rows], self.y[rows], 0, self.classes, below
@@ -77,7 +77,7 @@ class Embedded:
         """Return the index of a class in `classes`."""
         if name not in self.classes:
             hint, names = did_you_mean(name, self.classes), ", ".join(self.classes)
-            raise ValueError(f"There is no class '{name}'.{hint} There are {names}.")
+            raise ValueError(f"There is no class '{name}'.{hint} The classes are {names}.")
         return self.classes.index(name)
 
     @cached_property
@@ -188,7 +188,7 @@ class _Neighborhood(Measure, ABC):
 @registered(
     "measure",
     "same_class",
-    "fraction of samples with a sample of their class among the K nearest",
+    "fraction of samples with a sample of their class among the K nearest neighbours",
     scale={"title": "fraction of samples with a neighbour of their class", "better": "higher"},
 )
 class SameClass(_Neighborhood):
@@ -197,9 +197,10 @@ class SameClass(_Neighborhood):
     Parameters
     ----------
     n_neighbors : int, default=1
-        Number of nearest neighbours that are considered.
+        Number of nearest neighbours among which a sample of the same class is searched.
     part : {"all", "test"}, default="all"
-        Samples that count: all, or only the test samples, compared with each other.
+        Samples to use: all samples, or only the test samples. Test samples are then compared only
+        with each other.
 
     References
     ----------
@@ -216,21 +217,22 @@ class SameClass(_Neighborhood):
 @registered(
     "measure",
     "topology",
-    "fraction of samples whose nearest neighbour stays among the K nearest",
+    "fraction of samples whose nearest neighbour stays among the K nearest neighbours",
     scale={"title": "fraction of samples that keep their nearest neighbour", "better": "higher"},
 )
 class Topology(_Neighborhood):
     """Fraction, in 0..1, of samples whose nearest neighbour in the input stays a neighbour.
 
-    The input is that of the reducer, after preprocessing. The nearest neighbour there stays if it
-    is among the `n_neighbors` nearest samples in the embedding.
+    The input is the input of the reducer, after preprocessing. The nearest neighbour in the input
+    stays a neighbour if it is among the `n_neighbors` nearest samples in the embedding.
 
     Parameters
     ----------
     n_neighbors : int, default=1
-        Number of nearest neighbours in the embedding that are considered.
+        Number of nearest neighbours in the embedding.
     part : {"all", "test"}, default="all"
-        Samples that count: all, or only the test samples, compared with each other.
+        Samples to use: all samples, or only the test samples. Test samples are then compared only
+        with each other.
 
     References
     ----------
@@ -268,20 +270,21 @@ class _LeaveOneOut(Measure, ABC):
 @registered(
     "measure",
     "separability",
-    "leave-one-out accuracy in the embedding, divided by that in the original space",
+    "leave-one-out accuracy in the embedding, relative to the accuracy in the original space",
     scale={"title": "accuracy kept", "better": "higher"},
 )
 class Separability(_LeaveOneOut):
-    """Leave-one-out k-NN accuracy in the embedding, divided by that in the input of the reducer.
+    """Leave-one-out k-NN accuracy in the embedding, divided by the accuracy in the input.
 
-    The ratio is 1 if the embedding keeps the accuracy.
+    The ratio is 1 if both accuracies are equal.
 
     Parameters
     ----------
     n_neighbors : int, default=9
-        Number of neighbours that vote.
+        Number of nearest neighbours that vote on the class.
     part : {"all", "test"}, default="all"
-        Samples that count: all, or only the test samples, compared with each other.
+        Samples to use: all samples, or only the test samples. Test samples are then compared only
+        with each other.
     """
 
     def score(self, embedded: Embedded) -> float:
@@ -289,7 +292,7 @@ class Separability(_LeaveOneOut):
         before = self._accuracy(chosen.original, chosen.y)
         if before == 0:
             raise ValueError(
-                "No sample is classified correctly in the input of the reducer: no ratio exists."
+                "No sample is classified correctly in the input of the reducer, so no ratio exists."
             )
         return self._accuracy(chosen.points, chosen.y) / before
 
@@ -303,15 +306,16 @@ class Separability(_LeaveOneOut):
 class SubclassAccuracy(_LeaveOneOut):
     """Leave-one-out k-NN accuracy, in 0..1, on the sub-classes within each merged class.
 
-    A sample is only compared with samples of its own class. Samples of classes that were not
-    merged do not count.
+    A sample is compared only with samples of its own class. Samples of classes that were not merged
+    are not used.
 
     Parameters
     ----------
     n_neighbors : int, default=9
-        Number of neighbours that vote.
+        Number of nearest neighbours that vote on the class.
     part : {"all", "test"}, default="all"
-        Samples that count: all, or only the test samples, compared with each other.
+        Samples to use: all samples, or only the test samples. Test samples are then compared only
+        with each other.
     """
 
     def score(self, embedded: Embedded) -> float:
@@ -339,7 +343,8 @@ class SubclassSilhouette(Measure):
     Parameters
     ----------
     part : {"all", "test"}, default="all"
-        Samples that count: all, or only the test samples, compared with each other.
+        Samples to use: all samples, or only the test samples. Test samples are then compared only
+        with each other.
 
     References
     ----------
@@ -374,7 +379,7 @@ def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
 @registered(
     "measure",
     "intrinsic_dimension",
-    "geodesic-entropic-graph estimate of the dimension of a class or of all samples",
+    "intrinsic dimension of a class or of all samples, estimated by geodesic entropic graphs",
     scale={"name": "dimension", "title": "intrinsic dimension", "better": None, "rate": False},
 )
 class IntrinsicDimension(Measure):
@@ -383,11 +388,11 @@ class IntrinsicDimension(Measure):
     Parameters
     ----------
     method : {"gmst", "knn"}, default="gmst"
-        Geodesic minimal spanning tree, or graph of nearest neighbours.
+        "gmst": geodesic minimal spanning tree. "knn": graph of nearest neighbours.
     of_class : str, optional
         Name of a class. Default: all samples.
     part : {"all", "test"}, default="all"
-        Samples that count: all, or only the test samples.
+        Samples to use: all samples, or only the test samples.
     n_neighbors : int, optional
         Number of neighbours in the neighbourhood graph, or in the graph of nearest neighbours.
     gamma : float, default=1.0

@@ -22,7 +22,7 @@ _MOMENTUM = 0.9
 @registered(
     "classifier",
     "neural_net",
-    "one hidden layer of 2d units, trained by full-batch gradient steps",
+    "a network with one hidden layer, trained by full-batch gradient steps",
     look=("green", "^"),
 )
 class NeuralNetClassifier(Classifier):
@@ -33,17 +33,18 @@ class NeuralNetClassifier(Classifier):
     hidden : int or "double", default="double"
         Number of hidden units; "double" is twice the number of features, as in the paper.
     activation : {"tanh", "logistic", "relu"}, default="tanh"
-        Activation of the hidden units. The output is a softmax, the loss its cross-entropy.
+        Activation of the hidden units. The output is a softmax, and the loss is the cross-entropy.
     solver : {"gradient", "adam"}, default="gradient"
         Gradient descent with Nesterov's momentum of 0.9, or Adam; both use the whole training set
         in each step.
     learning_rate : float, default=0.1
-        Step length; for Adam 0.01 is a better choice.
+        Step length. For Adam, a smaller value such as 0.01 is suitable.
     max_iter : int, default=2000
         Number of steps. There is no early stopping, so the cost is known in advance.
     scale : bool, default=True
-        Standardise the features first, by the training set. Without it, features far from unit
-        scale saturate the hidden units, and the network learns nothing.
+        Standardise the features with the mean and standard deviation of the training set. Without
+        standardisation, features far from unit scale saturate the hidden units, and the network
+        learns nothing.
     random_state : int or None, default=None
         Seed of the starting weights.
 

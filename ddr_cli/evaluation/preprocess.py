@@ -192,7 +192,7 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     if number and n_components > (most := min(points.shape)):
         raise ValueError(
             f"n_components={n_components}, but n_samples={points.shape[0]} samples with n_features="
-            f"{points.shape[1]} span at most {most} dimensions; choose a smaller number or 'full'."
+            f"{points.shape[1]} span at most {most} dimensions; lower n_components or use 'full'."
         )
     solver = "covariance_eigh" if sparse else "full"
     if sparse and number and points.shape[1] > _WIDE:
@@ -228,16 +228,17 @@ class PrincipalComponents(_Projection):
     Parameters
     ----------
     n_components : int, float or "full", default="full"
-        Number of components; or, given as a fraction between 0 and 1, the smallest number that
-        explains this fraction of the variance; or "full": all components with non-zero variance
-        (199 for 200 samples in general position).
+        Number of components. A fraction between 0 and 1 selects the smallest number that explains
+        this fraction of the variance. "full" selects all components with non-zero variance (199 for
+        200 samples in general position).
     whiten : bool, default=False
         Scale every component to unit variance.
 
     Notes
     -----
     A full singular value decomposition computes the components, so the result is deterministic.
-    Sparse training data are made dense, up to 2^27 entries; beyond that use `svd`.
+    Sparse training data with up to 2^27 entries are converted to dense data; for larger sparse
+    data, use `svd`.
     """
 
     n_components: Literal["full"] | Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = "full"
@@ -254,7 +255,7 @@ class PrincipalComponents(_Projection):
         return fit_pca(points, self.n_components, whiten=self.whiten)
 
 
-@registered("preprocessor", "svd", "leading singular vectors, not centred; sparse")
+@registered("preprocessor", "svd", "leading singular vectors without centring, for sparse data")
 class SingularVectors(_Projection):
     """Project on the leading right singular vectors of the training set, for sparse data.
 
@@ -273,8 +274,8 @@ class SingularVectors(_Projection):
         if self.n_components >= min(points.shape):
             raise ValueError(
                 f"svd: n_components={self.n_components} must be below both n_samples="
-                f"{points.shape[0]} and n_features={points.shape[1]} of the training set; choose a "
-                "smaller number."
+                f"{points.shape[0]} and n_features={points.shape[1]} of the training set; lower "
+                "n_components."
             )
         # Lanczos to machine precision; the fixed seed is that of its starting vector.
         from sklearn.decomposition import TruncatedSVD
@@ -282,13 +283,15 @@ class SingularVectors(_Projection):
         return TruncatedSVD(self.n_components, algorithm="arpack", random_state=0).fit(points)
 
 
-@registered("preprocessor", "impute", "missing values: mean, median or most frequent value")
+@registered(
+    "preprocessor", "impute", "replace missing values by the mean, median or most frequent value"
+)
 class Impute(OneToOneFeatureMixin, _OfColumns):
     """Replace missing values of a feature by its mean, median or mode in the training set.
 
-    With every strategy, missing values of a categorical column become its most frequent value. If
-    a feature has no value in the training set, they become 0. Among equally frequent values the
-    smallest is used.
+    With every strategy, missing values of a categorical column become its most frequent value. If a
+    feature has no value in the training set, its missing values become 0. Of equally frequent
+    values, the smallest is used.
 
     Parameters
     ----------
@@ -309,12 +312,13 @@ class Impute(OneToOneFeatureMixin, _OfColumns):
         return imputer
 
 
-@registered("preprocessor", "one_hot", "categorical columns as one 0/1 column per value")
+@registered("preprocessor", "one_hot", "encode categorical columns as one 0/1 column per value")
 class OneHot(_Projection, _OfColumns):
     """Replace each categorical column by one 0/1 column per value in the training set.
 
-    The new columns come first, then the other features. A value that is not in the training set is
-    0 in all columns. A missing value that was not imputed before is a separate value.
+    The new columns come first, then the other features. A value that does not occur in the training
+    set becomes 0 in all columns. Missing values that were not imputed before are treated as a
+    separate value.
     """
 
     _accepts_sparse = False
@@ -353,7 +357,7 @@ class LowVariance(_Projection):
         return VarianceThreshold(self.threshold).fit(points)
 
 
-@registered("preprocessor", "log1p", "ln(1 + x) of every value")
+@registered("preprocessor", "log1p", "replace every value x by ln(1 + x)")
 class Log1p(OneToOneFeatureMixin, _Step):
     """Replace each value x by ln(1 + x), for counts and other long-tailed values of 0 or more."""
 
@@ -365,12 +369,12 @@ class Log1p(OneToOneFeatureMixin, _Step):
         return FunctionTransformer(np.log1p, accept_sparse=True).fit(points)
 
 
-@registered("preprocessor", "standardize", "mean 0 and standard deviation 1")
+@registered("preprocessor", "standardize", "scale features to mean 0 and standard deviation 1")
 class Standardize(OneToOneFeatureMixin, _Step):
     """Subtract each feature's mean and divide by its standard deviation.
 
-    A constant feature is not divided. Sparse data are not centred, since that would make them
-    dense.
+    A constant feature is not divided. Sparse data are not centred, because centring would make the
+    data dense.
     """
 
     def _fitted(self, points: Any) -> Any:
@@ -410,7 +414,7 @@ class _Range:
         return (points - self.low) / self.spread
 
 
-@registered("preprocessor", "unit_length", "every row to Euclidean length 1")
+@registered("preprocessor", "unit_length", "scale every row to Euclidean length 1")
 class UnitLength(OneToOneFeatureMixin, _Step):
     """Scale every row to Euclidean length 1; a row of zeros does not change."""
 
@@ -431,7 +435,7 @@ class Tfidf(OneToOneFeatureMixin, _Step):
     Parameters
     ----------
     norm : {"none", "l2"}, default="none"
-        Whether each document is then scaled to Euclidean length 1 ("l2").
+        "l2" scales each document to Euclidean length 1. "none" does not scale.
     """
 
     norm: Literal["none", "l2"] = "none"

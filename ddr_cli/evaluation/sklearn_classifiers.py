@@ -81,8 +81,8 @@ class GradientBoosting(_Checked, HistGradientBoostingClassifier):
     learning_rate : float, default=0.1
         Factor of each tree's contribution, above 0; scikit-learn's default.
     max_iter : int, default=100
-        Number of boosting iterations, each with one tree per class (one in all for two classes);
-        scikit-learn's default.
+        Number of boosting iterations, each with one tree per class (for two classes, a single
+        tree); scikit-learn's default.
     max_leaf_nodes : int, default=31
         Largest number of leaves of a tree, at least 2; scikit-learn's default.
     min_samples_leaf : int, default=20
@@ -208,8 +208,9 @@ class Logistic(_Standardized):
     max_iter : int, default=1000
         Largest number of iterations of L-BFGS.
     scale : bool, default=True
-        Standardise the features first, by the training set, since the ridge depends on their units.
-        A constant feature becomes 0; sparse features are only divided by their standard deviation.
+        Standardise the features with the mean and standard deviation of the training set, because
+        the ridge depends on the units of the features. A constant feature becomes 0; sparse
+        features are only divided by their standard deviation.
 
     Attributes
     ----------
@@ -274,7 +275,7 @@ class Logistic(_Standardized):
     look=("vermilion", "v"),
 )
 class SupportVectors(_Standardized):
-    r"""A support vector machine with a radial kernel, classes one against one (`SVC`).
+    r"""A one-against-one support vector machine with a radial kernel (`SVC`).
 
     Parameters
     ----------
@@ -283,8 +284,9 @@ class SupportVectors(_Standardized):
     gamma : "scale" or float, default="scale"
         Parameter of the kernel :math:`\exp(-\gamma \|x - x'\|^2)`; scikit-learn's default.
     scale : bool, default=True
-        Standardise the features first, by the training set, since distances depend on their units.
-        A constant feature becomes 0; sparse features are only divided by their standard deviation.
+        Standardise the features with the mean and standard deviation of the training set, because
+        distances depend on the units of the features. A constant feature becomes 0; sparse features
+        are only divided by their standard deviation.
 
     Attributes
     ----------

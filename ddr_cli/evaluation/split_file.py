@@ -40,7 +40,7 @@ class SplitFile:
         """Raise an InputError if there is not one line for each row of the data set."""
         if self.n_rows != n_samples:
             raise InputError(
-                f"{file} has {self.n_rows} lines below the first, but {dataset} has {n_samples} "
+                f"{file} has {self.n_rows} lines below the header, but {dataset} has {n_samples} "
                 "rows; the file needs one line per row."
             )
 
@@ -54,7 +54,7 @@ def read_split_file(path: Path) -> SplitFile:
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: not text in UTF-8.") from None
+        raise InputError(f"{path}: the file is not UTF-8 text.") from None
     names, rows = _checked_table(path, lines)
     splits = []
     for name, column in zip(names, np.array(rows, dtype=str).T, strict=True):
@@ -78,7 +78,7 @@ def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[s
     names = table[0]
     if set(names) & {"train", "test"}:
         raise InputError(
-            f"{path}, line 1: the first line must name the splits; it holds train or test."
+            f"{path}, line 1: the first line must name the splits, but it contains train or test."
         )
     if "" in names:
         raise InputError(
@@ -88,12 +88,12 @@ def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[s
     for number, row in enumerate(table[1:], start=2):
         if len(row) != len(names):
             raise InputError(
-                f"{path}, line {number}: {len(row)} cells where {len(names)} were expected."
+                f"{path}, line {number}: {len(row)} cells, but line 1 has {len(names)} cells."
             )
         for name, cell in zip(names, row, strict=True):
             if cell not in _PARTS:
                 raise InputError(
                     f"{path}, line {number}, column '{name}': '{cell}' is neither train nor test; "
-                    "leave the cell empty if a row is in neither set."
+                    "leave the cell empty if the row is in neither set."
                 )
     return names, table[1:]

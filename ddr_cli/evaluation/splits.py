@@ -24,14 +24,14 @@ Indices = NDArray[np.intp]
 SPLITS = MappingProxyType(
     {
         "predefined": "the data set's own split",
-        "resample": "new stratified splits of the samples, at the sizes of the predefined split",
+        "resample": "new stratified splits of the samples, with the sizes of the predefined split",
         "per_class": "train: N samples of each class; the rest is the test set",
         "fraction": "train: a fraction of all samples, stratified",
-        "labelled": "train: N samples in total, stratified; the rest: unlabelled, test set",
-        "kfold": "folds: K stratified folds, each tested once; repeats: divisions into folds",
-        "grouped": "no group is in both sets; folds: K or leave_one_out, or train: a fraction",
+        "labelled": "train: N samples in total, stratified; the rest is the unlabelled test set",
+        "kfold": "folds: K stratified folds, each tested once; repeats: number of divisions",
+        "grouped": "no group is in both sets; folds (K or leave_one_out) or train (a fraction)",
         "given": "your own splits: a file next to the spec, or a column of the card's table",
-        "whole": "the training set is the whole data set, for measures",
+        "whole": "all samples are in the training set; for measures only",
     }
 )
 """The kinds of splits, and what each does."""
@@ -233,7 +233,7 @@ def split_labelled(
 def check_folds(kind: str, folds: int | str | None) -> None:
     """Raise an InputError if a kind of split can't have these folds."""
     if folds is not None and kind not in ("kfold", "grouped"):
-        raise InputError(f"The split kind '{kind}' has no folds; leave out 'folds'.")
+        raise InputError(f"The split kind '{kind}' has no folds; omit 'folds'.")
     if kind == "kfold" and (not isinstance(folds, int) or folds < 2):
         raise InputError(
             f"The split kind 'kfold' needs 'folds', a whole number of 2 or more"
@@ -249,8 +249,8 @@ _NO_TRAIN = {
     "kfold": "takes its sizes from 'folds'",
 }
 _TRAIN = {
-    "grouped": "either 'folds', a number or leave_one_out, or 'train', the fraction of the groups "
-    "to train on, between 0 and 1",
+    "grouped": "either 'folds' (a number or leave_one_out) or 'train' (the fraction of groups in "
+    "the training set, between 0 and 1)",
     "fraction": "'train', the fraction of samples in the training set, between 0 and 1",
     "per_class": "'train', the number of training samples per class, a whole number of 1 or more",
     "labelled": "'train', the total number of training samples, a whole number of 1 or more",
@@ -261,7 +261,7 @@ def check_train(kind: str, train: float | None, folds: int | str | None = None) 
     """Raise an InputError if a kind of split can't have this size of the training set."""
     if kind in _NO_TRAIN:
         if train is not None:
-            raise InputError(f"The split kind '{kind}' {_NO_TRAIN[kind]}; leave out 'train'.")
+            raise InputError(f"The split kind '{kind}' {_NO_TRAIN[kind]}; omit 'train'.")
         return
     if kind in ("grouped", "fraction"):
         is_right = train is not None and 0 < train < 1
@@ -281,7 +281,7 @@ def no_groups(dataset: str) -> str:
     """Return the error that a data set has no groups, and how to state them."""
     return (
         f"The data set '{dataset}' has no groups, which the split kind 'grouped' needs; name the "
-        "column that holds them as 'groups' of its card's format."
+        "column of groups as 'groups' in the card's format."
     )
 
 
@@ -361,14 +361,14 @@ def _own_split(
     if both.min() < 0 or both.max() >= n_samples or len(np.unique(both)) < len(both):
         raise InputError(
             f"The {name} split of '{dataset}' lists a row twice or a row that does not exist "
-            f"(there are {n_samples})."
+            f"(the data set has {n_samples} rows)."
         )
     return train, test
 
 
 def _seed_sequence(seed: int, dataset: str, index: int, stream: int) -> np.random.SeedSequence:
     if seed < 0 or index < 0:
-        raise InputError(f"A seed and an index must be 0 or more, but are {seed} and {index}.")
+        raise InputError(f"The seed ({seed}) and the index ({index}) of a split must be 0 or more.")
     digest = hashlib.sha256(dataset.encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
     return np.random.SeedSequence([index, *words, seed], spawn_key=(stream,))
@@ -409,11 +409,11 @@ def _check_folds(folds: int, class_sizes: NDArray[np.int64], names: Sequence[obj
     smallest = int(np.argmin(class_sizes))
     if class_sizes[smallest] < folds:
         n = int(class_sizes[smallest])
-        points, fewer = ("1 point", "") if n == 1 else (f"{n} points", f"choose {n} folds, or ")
+        points, fewer = ("1 sample", "") if n == 1 else (f"{n} samples", f"choose {n} folds, or ")
         raise InputError(
             f"The split kind 'kfold' can't have a sample of every class in each of {folds} folds: "
-            f"class {names[smallest]} has {points}; {fewer}leave the class out by the card's "
-            "'keep'."
+            f"class {names[smallest]} has {points}; {fewer}exclude the class by 'keep' "
+            "in the data set's card."
         )
 
 
@@ -457,15 +457,15 @@ def _training_counts(
         if class_sizes[smallest] <= total:
             raise InputError(
                 f"The split kind 'per_class' can't use {total} training samples of every class and "
-                f"leave one for the test set: class {classes[smallest]} has "
-                f"{class_sizes[smallest]} samples. Choose 'train' of at most "
+                f"leave a test sample: class {classes[smallest]} has "
+                f"{class_sizes[smallest]} samples. Choose a 'train' of at most "
                 f"{class_sizes[smallest] - 1}."
             )
         return np.full(len(classes), total, dtype=np.int64)
     if not len(classes) <= total < n_samples:
         raise InputError(
             f"The split kind '{kind}' would put {total} of {n_samples} samples into the training "
-            f"set; choose 'train' so that it has one of each of the {len(classes)} classes and at "
-            "least one sample is left for the test set."
+            f"set; choose 'train' so that the training set has a sample of each of the "
+            f"{len(classes)} classes, and the test set at least one sample."
         )
     return _apportion(total, class_sizes)

@@ -150,8 +150,8 @@ def mean_interval(
     _check_level(level)
     if n_train < 1 or n_test < 1:
         raise InputError(
-            "The correction for overlapping splits needs the sizes of the training and test sets, "
-            f"1 or more; they are n_train={n_train} and n_test={n_test}."
+            "The correction for overlapping splits needs training and test sets of at least one "
+            f"sample, but n_train={n_train} and n_test={n_test}."
         )
     n, mean = len(scores), float(scores.mean())
     bounded = n_test > n_train and point_variance is not None
@@ -202,17 +202,17 @@ def paired_differences(
     a, b = _finite(first), _finite(second)
     if not len(a) == len(b) == len(splits_first) == len(splits_second):
         raise InputError(
-            f"A paired comparison needs one score of each method per split; there are {len(a)} "
+            f"A paired comparison needs one score of each method per split, but there are {len(a)} "
             f"and {len(b)} scores on {len(splits_first)} and {len(splits_second)} splits."
         )
     for place, (mine, theirs) in enumerate(zip(splits_first, splits_second, strict=True)):
         if mine != theirs:
             raise InputError(
-                f"The scores are not paired: row {place} comes from split {mine} for one method "
-                f"and {theirs} for the other; compare rows of the same splits, in the same order."
+                f"The scores are not paired: row {place} has split {mine} for one method and split "
+                f"{theirs} for the other; compare rows of the same splits, in the same order."
             )
     if len(set(splits_first)) < len(splits_first):
-        raise InputError("A paired comparison counts each split once, but a split is listed twice.")
+        raise InputError("A paired comparison uses each split once, but a split is listed twice.")
     return PairedDifferences(a - b, tuple(splits_first))
 
 
@@ -316,5 +316,7 @@ def _check_level(level: float) -> None:
 def _finite(values: ArrayLike) -> NDArray[np.float64]:
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 1 or len(scores) == 0 or not np.isfinite(scores).all():
-        raise InputError("The scores must be at least one finite number; leave out failed trials.")
+        raise InputError(
+            "The scores must be finite, and at least one is needed; omit failed trials."
+        )
     return scores

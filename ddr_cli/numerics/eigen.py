@@ -90,7 +90,7 @@ def top_eigenpairs(
     n = A.shape[0]
     known = np.empty((n, 0)) if known is None else known
     if not 1 <= m <= n - known.shape[1]:
-        raise ValueError(f"{m} eigenvectors are requested, but there are {n - known.shape[1]}.")
+        raise ValueError(f"{m} eigenvectors are requested, but only {n - known.shape[1]} exist.")
     if floor is None:
         floor = -float(np.max(abs(A).sum(axis=1)))
     # The output alone fills a quarter of A when m is n/4: a dense A costs no more in order.

@@ -104,7 +104,7 @@ def trace_ratio(
     left, right = _symmetric(A, "A"), _symmetric(B, "B")
     d = left.shape[0]
     if left.shape != right.shape:
-        raise ValueError(f"A has the shape {left.shape} and B {right.shape}; they must be equal.")
+        raise ValueError(f"The shapes of A, {left.shape}, and B, {right.shape}, must be equal.")
     if not 1 <= m <= d:
         raise ValueError(f"m={m}, but W can have 1 to {d} columns for matrices of order {d}.")
     if solver not in _SOLVERS:
@@ -175,8 +175,8 @@ def _leading_inside(null: Floats, A: Floats, m: int) -> Floats:
     if arbitrary in (0, zero.sum()):
         return np.asarray(null @ vectors[:, :m])
     warnings.warn(
-        f"B is zero along all {m} directions, and A is zero along {arbitrary} of them; "
-        "the order of the coordinates determines these.",
+        f"B is zero along all {m} directions, and A is zero along {arbitrary} of them. The order "
+        f"of the coordinates determines these {arbitrary} directions.",
         stacklevel=3,
     )
     rest = null @ vectors[:, zero]

@@ -29,7 +29,7 @@ class Identity(OneToOneFeatureMixin, Reducer):
 
     Notes
     -----
-    Use it as the baseline for every reduction: the classifiers on the original features.
+    Use this as the baseline of every reduction: the classifiers get the original features.
 
     It keeps all features.
 
@@ -58,12 +58,12 @@ class PCA(LinearReducer):
     Parameters
     ----------
     n_components : int, float or "full", default=2
-        Number of components; or, given as a fraction, the smallest number that explains more than
-        this fraction of the variance; or "full": all components with non-zero variance ("PCA to the
-        full rank"). Default: ours; scikit-learn's is all components.
+        Number of components. A fraction selects the smallest number that explains more than this
+        fraction of the variance. "full" selects all components with non-zero variance ("PCA to the
+        full rank"). Default: our choice; scikit-learn's default is all components.
     whiten : bool, default=False
         Divide each component by its standard deviation in the training set. Components without
-        variance stay 0. Default: scikit-learn's.
+        variance stay 0. Default: as in scikit-learn.
 
     Attributes
     ----------

@@ -44,32 +44,33 @@ class CCDR(GraphReducer, Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions m of the embedding. Default: ours.
+        Number of dimensions m of the embedding. Default: our choice.
     beta : float, default=0.5
-        Weight of the geometry relative to the labels. With 0 only the class centres count: then
-        there are at most L - 1 dimensions for L classes, and Eq. 20 embeds the unlabelled samples.
-        Default: the paper's.
+        Weight of the geometry relative to the labels. With 0, the geometry has no effect: there are
+        at most L - 1 dimensions for L classes, and Eq. 20 embeds the unlabelled samples. Default:
+        as in the paper.
     n_neighbors : int, default=4
-        Two samples are connected if either is among the `n_neighbors` nearest of the other.
-        Default: the paper's.
+        Two samples are connected if one is among the `n_neighbors` nearest neighbours of the other.
+        Default: as in the paper.
     weights : {"binary", "heat"}, default="binary"
-        :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`. Default: ours; the paper
-        has "heat".
+        "binary": :math:`w_{ij} = 1`. "heat": :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`.
+        Default: our choice; the paper uses "heat".
     epsilon : "mean" or float, default="mean"
         Bandwidth of the heat kernel in squared units of the data; "mean" is the mean squared
-        distance to the `n_neighbors` nearest. The paper gives none. Default: ours.
+        distance to the `n_neighbors` nearest neighbours. The paper gives no bandwidth. Default: our
+        choice.
     subsample : int, float or None, default=None
         For large n: fit on stratified subsamples of this many samples (or this fraction), embed the
         other samples by Eq. 20 with their labels, align the embeddings and average them. None: fit
-        on all samples at once. Default: ours.
+        on all samples at once. Default: our choice.
     random_state : int, RandomState or None, default=None
         Seed of the subsamples; nothing else is random.
     n_subsamples : int, default=5
-        Number of subsamples that are averaged. Default: ours.
+        Number of subsamples that are averaged. Default: our choice.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
-        Search for the neighbours of the training samples: exact, approximate by faiss (extra
-        `approximate`), or "auto", which is exact up to 50,000 samples. The search for the
-        neighbours of new samples is always exact. Default: ours.
+        How the neighbours of the training samples are searched. "approximate" uses faiss (extra
+        `approximate`). "auto" is exact up to 50,000 samples. The search for the neighbours of new
+        samples is always exact. Default: our choice.
 
     Attributes
     ----------
@@ -154,8 +155,8 @@ class CCDR(GraphReducer, Embedding):
         if strays:
             warnings.warn(
                 f"{strays} unlabelled samples are not connected to a labelled sample in the "
-                "neighbour graph; Eq. 20 embeds them from their nearest connected samples. A "
-                f"larger n_neighbors than {self.n_neighbors} may connect them.",
+                "neighbour graph. Eq. 20 embeds these samples from their nearest connected "
+                f"samples. An n_neighbors above {self.n_neighbors} may connect them.",
                 stacklevel=2,
             )
         return self
@@ -356,7 +357,7 @@ class CCDR(GraphReducer, Embedding):
             "n_components": tuple(range(1, 21)),
             "weights": ("binary", "heat"),
         },
-        grid_source="ours, around the paper's beta, n_neighbors and n_components",
+        grid_source="our choice, around the paper's beta, n_neighbors and n_components",
     )
 
     def __ddr_traits__(self) -> Traits:

@@ -138,7 +138,7 @@ class KernelDiscriminant(Discriminant):
         if -sizes[-1] > max(_NEGATIVE * float(sizes[0]), rounding):
             warnings.warn(
                 f"The kernel {self.kernel!r} is not positive semidefinite on these samples; "
-                "dimensions with negative eigenvalues are left out.",
+                "dimensions with negative eigenvalues are omitted.",
                 stacklevel=3,
             )
         kept = sizes > max(_RANK_TOL * float(sizes[0]), rounding)
@@ -215,7 +215,7 @@ def requested_components(model: Any, rank: int, n_features: int | None = None) -
             limit, has = f"min(n_features, {limit})", f"X has {n_features} features, {has}"
         raise ValueError(
             f"n_components={model.n_components}, but {type(model).__name__} has at most {limit} = "
-            f"{most}: {has}. Lower n_components, or omit it to use as many as possible."
+            f"{most}: {has}. Lower n_components, or omit n_components to use all."
         )
     return int(model.n_components)
 
@@ -280,13 +280,13 @@ def discriminant_directions(
     block = well_conditioned_order(ridged)
     if block < m:
         raise ValueError(
-            f"n_components={m}, but the within-class scatter is regular on {block} principal "
-            "components only; set reg to a small positive value, such as 0.001."
+            f"n_components={m}, but the within-class scatter is regular on only {block} principal "
+            "components; set reg to a small positive value, such as 0.001."
         )
     if block < r:
         warnings.warn(
             f"The within-class scatter is singular: {block} of {r} principal components are used. "
-            "Set reg > 0 to use all.",
+            "Set reg > 0 to use all components.",
             stacklevel=4,
         )
     values, inner = generalized_eigenpairs(

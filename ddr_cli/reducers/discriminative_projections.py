@@ -33,7 +33,7 @@ _EQUAL = 1e-12  # relative size of a difference between points that is rounding
     look=("blue", "h"),
 )
 class DiscriminativeProjections(GraphReducer, LinearReducer):
-    r"""Map samples and labels into one space: samples near their own label, far from others.
+    r"""Map samples and labels into one space: each sample near its label, far from other labels.
 
     Maps f of samples and g of labels (as unit vectors :math:`s_k`, :math:`y_i = s_k` for a sample
     of class k) minimise
@@ -50,40 +50,42 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, not bounded by the number of classes. Default: ours.
+        Number of dimensions, not bounded by the number of classes. Default: our choice.
     mu : "auto" or float, default="auto"
-        Weight :math:`\mu` of the geometry. "auto" balances it with the labels: l over the sum of
-        all :math:`w_{ij}` (which counts each pair twice), a tenth of it for continuous labels.
-        Default: the paper's.
+        Weight :math:`\mu` of the geometry. "auto" balances the geometry with the labels: the weight
+        is l divided by the sum of all :math:`w_{ij}` (which counts each pair twice). For continuous
+        labels, it is a tenth of this value. Default: as in the paper.
     n_neighbors : int, default=10
-        Two samples are connected if either is among the `n_neighbors` nearest of the other.
-        Default: ours.
+        Two samples are connected if one is among the `n_neighbors` nearest neighbours of the other.
+        Default: our choice.
     labels : {"discrete", "continuous"}, default="discrete"
         "discrete": classes. "continuous": numbers; samples with similar numbers are embedded near
-        each other. Default: the paper's.
+        each other. Default: as in the paper.
     weights : {"heat", "binary"}, default="heat"
-        :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1. Default: ours.
+        "heat": :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`. "binary": :math:`w_{ij} = 1`.
+        Default: our choice.
     epsilon : "mean" or float, default="mean"
         Bandwidth of the heat kernel in squared units of the data; "mean" is the mean squared
-        distance to the `n_neighbors` nearest. The paper names no bandwidth; its figure of USPS
-        looks like 1. Default: ours.
+        distance to the `n_neighbors` nearest neighbours. The paper gives no bandwidth; its figure
+        of USPS looks like a bandwidth of 1. Default: our choice.
     rank : "auto", "full" or int, default="auto"
-        Number of leading singular directions of the data in which f is searched for. "auto": all,
-        or 300 if there are more than 1000 samples and features. Default: ours.
+        Number of leading singular directions of the data in which f is searched for. "auto": all
+        directions, or 300 if there are more than 1000 samples and features. Default: our choice.
     normalize : {"constraint", "unit_length"}, default="constraint"
-        Length of each column (f; g): :math:`\gamma^T (B + C) \gamma = l` (for continuous labels,
-        :math:`\gamma^T Z \hat D Z^T \gamma = l`), with which the scale of the embedding does not
-        depend on the number of samples, or 1 as eigen-solvers often return it. Default: ours.
+        Length of each column (f; g). "constraint": :math:`\gamma^T (B + C) \gamma = l` (for
+        continuous labels, :math:`\gamma^T Z \hat D Z^T \gamma = l`), so the scale of the embedding
+        does not depend on the number of samples. "unit_length": 1, as many eigensolvers return it.
+        Default: our choice.
     unlabelled : -1 or "nan", default=-1
-        The value that marks an unlabelled sample among continuous labels. Among discrete labels it
-        is -1. Default: scikit-learn's.
+        The value that marks an unlabelled sample among continuous labels. Among discrete labels,
+        this value is always -1. Default: as in scikit-learn.
     label_values : list of float, optional
         The numbers that continuous labels stand for, in the order of the labels, such as [1, 2, 3,
         4] for labels 0 to 3. None: the labels themselves are the numbers.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
-        Search for the neighbours of the training samples: exact, approximate by faiss (extra
-        `approximate`), or "auto", which is exact up to 50,000 samples. The search for the
-        neighbours of new samples is always exact. Default: ours.
+        How the neighbours of the training samples are searched. "approximate" uses faiss (extra
+        `approximate`). "auto" is exact up to 50,000 samples. The search for the neighbours of new
+        samples is always exact. Default: our choice.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ from ddr_cli.reducers.registry import Traits
 @registered(
     "reducer",
     "isomap",
-    "Isomap: scaling of geodesic distances (Tenenbaum et al.)",
+    "Isomap: classical scaling of geodesic distances (Tenenbaum et al.)",
     label="Isomap",
     look=("black", "o"),
 )
@@ -38,14 +38,14 @@ class Isomap(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: scikit-learn's.
+        Number of dimensions of the embedding. Default: as in scikit-learn.
     n_neighbors : int, default=5
-        Two samples are connected if either is among the `n_neighbors` nearest of the other.
-        Default: scikit-learn's.
+        Two samples are connected if one is among the `n_neighbors` nearest neighbours of the other.
+        Default: as in scikit-learn.
     n_landmarks : int or None, default=None
         Landmark Isomap: the scaling uses only the distances from this many samples, drawn at
         random; all other samples are embedded by their distances to these landmarks, as new samples
-        are. None: all samples are landmarks. Default: scikit-learn's Isomap, which has no
+        are. None: all samples are landmarks. Default: as in scikit-learn's Isomap, which has no
         landmarks.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks.
@@ -152,7 +152,7 @@ class Isomap(Embedding):
             return graph
         warnings.warn(
             f"The graph of {self.n_neighbors} neighbours has {self.n_parts_} components; each pair "
-            "of components was joined by its shortest edge. A larger n_neighbors may connect them.",
+            "of components was joined by its shortest edge. A larger n_neighbors may avoid this.",
             stacklevel=3,
         )
         gaps, heads, tails = closest_pairs(points, part.astype(np.intp))

@@ -63,14 +63,14 @@ class KernelPCA(SklearnEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Number of dimensions of the embedding.
     kernel : str or callable, default="linear"
         "linear", "rbf", "poly", "sigmoid", "cosine", a function of two samples, or "precomputed": X
-        is then the kernel matrix. With "linear" it is principal component analysis.
+        is then the kernel matrix. With "linear", the method is principal component analysis.
     gamma : "scale" or float, default="scale"
-        Parameter of the kernels that have one. "scale" is the reciprocal of the total variance for
-        "rbf", of the mean squared length for "poly" and "sigmoid". scikit-learn's default is 1 /
-        n_features, which suits standardised features only.
+        Parameter :math:`\gamma` of the kernels that have this parameter. "scale" is a reciprocal:
+        of the total variance for "rbf", of the mean squared length for "poly" and "sigmoid".
+        scikit-learn's default is 1 / n_features, which suits only standardised features.
     degree : int, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=1.0

@@ -43,19 +43,20 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: scikit-learn's.
+        Number of dimensions of the embedding. Default: as in scikit-learn.
     n_neighbors : int, default=10
-        Two samples are connected if either is among the `n_neighbors` nearest of the other.
-        Default: ours.
+        Two samples are connected if one is among the `n_neighbors` nearest neighbours of the other.
+        Default: our choice.
     weights : {"binary", "heat"}, default="heat"
-        :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`. Default: the paper's.
+        "binary": :math:`w_{ij} = 1`. "heat": :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`.
+        Default: as in the paper.
     epsilon : "mean" or float, default="mean"
         Bandwidth of the heat kernel in squared units of the data; "mean" is the mean squared
-        distance to the `n_neighbors` nearest. Default: ours.
+        distance to the `n_neighbors` nearest neighbours. Default: our choice.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
-        Search for the neighbours of the training samples: exact, approximate by faiss (extra
-        `approximate`), or "auto", which is exact up to 50,000 samples. The search for the
-        neighbours of new samples is always exact. Default: ours.
+        How the neighbours of the training samples are searched. "approximate" uses faiss (extra
+        `approximate`). "auto" is exact up to 50,000 samples. The search for the neighbours of new
+        samples is always exact. Default: our choice.
 
     Attributes
     ----------
@@ -158,8 +159,8 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
         weight = np.full(len(heads), W.data.mean() if W.nnz else 1.0)
         bridges = sp.csr_array((weight, (heads, tails)), shape=W.shape)
         warnings.warn(
-            f"The graph of {self.n_neighbors} neighbours has {n_parts} components; they were "
-            "joined by the shortest edges between them. A larger n_neighbors may connect them.",
+            f"The graph of {self.n_neighbors} neighbours has {n_parts} components, which were "
+            "joined by their shortest edges. A larger n_neighbors may connect the graph.",
             stacklevel=3,
         )
         return sp.csr_array(W + bridges + bridges.T)

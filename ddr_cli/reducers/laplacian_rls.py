@@ -58,42 +58,44 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
     Parameters
     ----------
     mu : float or "auto", default=0.1
-        Weight :math:`\mu` of the graph. With 1 the penalty of a function drawn at random is as
+        Weight :math:`\mu` of the graph. With 1, the penalty of a function drawn at random is as
         large as its sum of squares over all samples. The default is ours: among 0.01, 0.1, 1 and 10
         it was the best compromise between one and many labels per class, on two moons and four data
-        sets of scikit-learn. "auto" is the weight of `DiscriminativeProjections`, l over the sum of
-        all :math:`w_{ij}`: used as the factor of the last sum, so the graph has almost no effect
-        with "rbf".
+        sets of scikit-learn. "auto" is the weight of `DiscriminativeProjections`: the factor of the
+        last sum is then l divided by the sum of all :math:`w_{ij}`. With "rbf", the graph then has
+        almost no effect.
     alpha : float, default=0.03
         Ridge :math:`\alpha`. The default is that of the paper's two moons (:math:`2^{-5}`, see the
         example). 0, as in the Discriminative Projections paper, needs the linear kernel and no more
-        features than samples; among equally good functions the one with the smallest norm is used.
+        features than samples. Of equally good functions, the function with the smallest norm is
+        used.
     n_neighbors : int, default=10
-        Two samples are connected if either is among the `n_neighbors` nearest of the other. The
-        default is that of `DiscriminativeProjections`; the paper has 6 to 8.
+        Two samples are connected if one is among the `n_neighbors` nearest neighbours of the other.
+        The default is that of `DiscriminativeProjections`; the paper has 6 to 8.
     kernel : {"linear", "rbf", "poly", "laplacian", "cosine"} or callable, default="linear"
         Kernel of the space of f. "linear", the default for the comparison with
         `DiscriminativeProjections`, means :math:`f(x) = a^T x + b`. The paper uses "rbf".
     gamma : "scale" or float, default="scale"
-        Parameter of the kernels that have one. "scale", our default, is the reciprocal of the total
-        variance for "rbf", of the sum of the features' standard deviations for "laplacian", of the
-        mean squared length for "poly". Larger values are better for curved classes such as the two
-        moons.
+        Parameter :math:`\gamma` of the kernels that have this parameter. "scale", our default, is a
+        reciprocal: of the total variance for "rbf", of the sum of the features' standard deviations
+        for "laplacian", of the mean squared length for "poly". Larger values are better for curved
+        classes such as the two moons.
     degree : int, default=3
         Degree of the polynomial kernel, as in scikit-learn.
     coef0 : float, default=1.0
         Constant term of the polynomial kernel, as in scikit-learn.
     weights : {"heat", "binary"}, default="heat"
-        :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1. The paper has both.
+        "heat": :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`. "binary": :math:`w_{ij} = 1`.
+        The paper uses both.
     epsilon : "mean" or float, default="mean"
         Bandwidth of the heat kernel in squared units of the data; "mean" is the mean squared
-        distance to the `n_neighbors` nearest (ours).
+        distance to the `n_neighbors` nearest neighbours. The default is our choice.
     fit_intercept : bool, default=True
         Whether f has an intercept, which is not penalised. The papers have no intercept.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
-        Search for the neighbours of the training samples: exact, approximate by faiss (extra
-        `approximate`), or "auto", which is exact up to 50,000 samples. The search for the
-        neighbours of new samples is always exact.
+        How the neighbours of the training samples are searched. "approximate" uses faiss (extra
+        `approximate`). "auto" is exact up to 50,000 samples. The search for the neighbours of new
+        samples is always exact.
 
     Attributes
     ----------

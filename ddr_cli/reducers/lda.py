@@ -36,16 +36,16 @@ class LDA(MeansDiscriminant):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
-        Default: scikit-learn's.
+        Number of dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
+        Default: as in scikit-learn.
     max_condition : float or "rank", default=1e3
-        If the within-class scatter is singular: its largest condition number (its diagonal scaled
-        to 1) on the principal components that are kept; or "rank": n_samples - n_classes
-        components, whatever the condition number. Default: ours.
+        A singular within-class scatter is restricted to the leading principal components on which
+        its condition number (with its diagonal scaled to 1) is at most this value. "rank" keeps
+        n_samples - n_classes components, whatever the condition number. Default: our choice.
     scaling : {"within", "unit"}, default="within"
         "within": within-class variance (over n) of 1 along each direction, as with scikit-learn's
         solver "eigen". "unit": directions of unit length, as MATLAB's ``eig(inv(Sw) * Sb)`` returns
-        them. Default: that of scikit-learn's solver.
+        them. Default: as in scikit-learn's solver "eigen".
 
     Attributes
     ----------
@@ -112,8 +112,8 @@ class LDA(MeansDiscriminant):
             m = min(m, r)
         if not 0 < m <= r:
             raise ValueError(
-                f"n_components={m}, but the within-class scatter is regular on {r} principal "
-                "components only: the classes have too few distinct samples. Choose a smaller "
+                f"n_components={m}, but the within-class scatter is regular on only {r} principal "
+                "components: the classes have too few distinct samples. Choose a smaller "
                 "n_components."
             )
         self.eigenvalues_, leading = generalized_eigenpairs(S_b[:r, :r], S_w[:r, :r], m, rank_tol=0)

@@ -70,19 +70,20 @@ class LFDA(_LocalFisher, LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data; unlike FDA, more than n_classes - 1 are
-        possible. Default: ours.
+        Number of dimensions, at most the rank of the centred data; unlike FDA, LFDA can have more
+        than n_classes - 1. Default: our choice.
     n_neighbors : int, default=7
         The local scale of a sample is the distance to its `n_neighbors`-th nearest neighbour in its
-        class; in a class with fewer samples it is the distance to the farthest, with a warning.
-        Default: the paper's.
+        class. If the class has fewer samples, LFDA warns and uses the distance to the farthest
+        sample of the class. Default: as in the paper.
     embedding_type : {"plain", "weighted", "orthonormalized"}, default="plain"
-        "plain": the solutions as above. "weighted": each times :math:`\sqrt\lambda`, so that
-        directions that separate better contribute more to distances. "orthonormalized": orthonormal
-        directions with the same span. Default: ours; the author's code has "weighted".
+        "plain": the solutions as above. "weighted": each solution times :math:`\sqrt\lambda`, so
+        that directions that separate better contribute more to distances. "orthonormalized":
+        orthonormal directions with the same span. Default: our choice; the author's code uses
+        "weighted".
     reg : float, default=0
         Ridge: this fraction of the mean eigenvalue of :math:`\tilde S^{(w)}` is added to its
-        diagonal. Default: the paper's.
+        diagonal. Default: as in the paper.
 
     Attributes
     ----------
@@ -154,37 +155,39 @@ class LFDA(_LocalFisher, LinearDiscriminant):
 class KernelLFDA(KernelDiscriminant, _LocalFisher):
     r"""LFDA in the feature space of a kernel, with a ridge.
 
-    The leading solutions of :math:`\tilde S^{(b)} t = \lambda (\tilde S^{(w)} + \rho I) t` with
-    the samples replaced by their images :math:`\phi(x)`; local scales, too, are distances there.
+    The leading solutions of :math:`\tilde S^{(b)} t = \lambda (\tilde S^{(w)} + \rho I) t` with the
+    samples replaced by their images :math:`\phi(x)` in feature space. Local scales are also
+    distances in feature space.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred kernel matrix. Default: ours.
+        Number of dimensions, at most the rank of the centred kernel matrix. Default: our choice.
     n_neighbors : int, default=7
-        As for `LFDA`. Default: the paper's.
+        As in `LFDA`. Default: as in the paper.
     embedding_type : {"plain", "weighted", "orthonormalized"}, default="plain"
-        As for `LFDA`; orthonormal in feature space. Default: ours.
+        As in `LFDA`; orthonormal in feature space. Default: our choice.
     reg : float, default=0.001
         :math:`\rho` in units of the mean eigenvalue of :math:`\tilde S^{(w)}` on the span of the
         samples. In feature space this matrix is singular, so there is no solution without a ridge.
-        Default: ours.
+        Default: our choice.
     kernel : str or callable, default="rbf"
         A kernel of scikit-learn's ``pairwise_kernels``, a function of two samples, or
-        "precomputed": X is then the kernel matrix. Default: ours.
+        "precomputed": X is then the kernel matrix. Default: our choice.
     gamma : "scale" or float, default="scale"
-        Parameter of the kernels that have one. "scale" is the reciprocal of the total variance for
-        "rbf", of the sum of the features' standard deviations for "laplacian", of the sum of
-        variance over mean for "chi2", of the mean squared length for "poly" and "sigmoid".
+        Parameter :math:`\gamma` of the kernels that have this parameter. "scale" is a reciprocal:
+        of the total variance for "rbf", of the sum of the features' standard deviations for
+        "laplacian", of the sum of variance over mean for "chi2", of the mean squared length for
+        "poly" and "sigmoid".
     degree : int, default=3
-        Degree of the polynomial kernel. Default: scikit-learn's.
+        Degree of the polynomial kernel. Default: as in scikit-learn.
     coef0 : float, default=1
-        Constant term of the polynomial and the sigmoid kernel. Default: scikit-learn's.
+        Constant term of the polynomial and the sigmoid kernel. Default: as in scikit-learn.
     n_landmarks : int or None, default=None
         Nyström's low-rank approximation: directions are combinations of the images of this many
         training samples (landmarks), drawn at random; all other samples are projected on their
         span. With None, or with as many landmarks as samples, the solution is exact; with fewer
-        landmarks the origin is their mean. Default: ours.
+        landmarks, the origin is the mean of the landmarks. Default: our choice.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks.
 

@@ -49,14 +49,14 @@ class LLE(SklearnEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: scikit-learn's.
+        Number of dimensions of the embedding. Default: as in scikit-learn.
     n_neighbors : int, default=5
-        Neighbours of each sample. If the neighbour graph has several components, each could
-        collapse to a single point: the next larger number of neighbours that gives one component is
-        used, with a warning. Default: scikit-learn's.
+        Number of neighbours of each sample. If the neighbour graph has several components, each
+        component could collapse to a single point. LLE then warns and uses the next larger number
+        of neighbours with which the graph is connected. Default: as in scikit-learn.
     reg : float, default=1e-3
-        Added to the diagonal of each sample's Gram matrix of neighbours, in units of its trace.
-        Default: scikit-learn's.
+        Ridge: this fraction of the trace of each sample's Gram matrix of neighbours is added to the
+        diagonal of that matrix. Default: as in scikit-learn.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class LLE(SklearnEmbedding):
         if max(self.n_neighbors, self.n_components) >= n:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} and n_components={self.n_components} must be "
-                f"below the number of distinct samples, {n} of n_samples = {len(given)}."
+                f"below {n}, the number of distinct samples (n_samples = {len(given)})."
             )
         self.n_neighbors_ = self._enough_neighbors(points)
         dense = n <= _DENSE or self.n_components + 1 >= n // 4

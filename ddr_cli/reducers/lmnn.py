@@ -24,7 +24,7 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
     look=("green", "P"),
 )
 class LMNN(MetricLearner):
-    r"""Pull each sample's target neighbours near, push samples of other classes a margin farther.
+    r"""Pull each sample's target neighbours near, and push samples of other classes away.
 
     The full metric M, symmetric and positive semidefinite, attains
 
@@ -40,23 +40,25 @@ class LMNN(MetricLearner):
     Parameters
     ----------
     n_components : int or "full", default=2
-        Dimensions, at most the rank of the centred data, which is what "full" means. Default: ours.
+        Number of dimensions, at most the rank of the centred data. "full" is this rank. Default:
+        our choice.
     directions : {"variance", "metric"}, default="variance"
-        Which dimensions of the mapped samples are kept: those with the largest variance, which do
-        not depend on the units of the features and preserve most of the distances between samples,
-        or the leading eigenvectors of M, which do depend on the units. Default: ours.
+        Which dimensions of the mapped samples are kept. "variance": the dimensions with the largest
+        variance, which do not depend on the units of the features and preserve most of the
+        distances between samples. "metric": the leading eigenvectors of M, which depend on the
+        units. Default: our choice.
     max_iter : int, default=100
-        Largest number of steps of the proximal point method. Default: ours.
+        Largest number of steps of the proximal point method. Default: our choice.
     n_neighbors : int, default=3
-        Target neighbours of each sample, fewer than the samples of the smallest class. Default: the
-        paper's.
+        Number of target neighbours of each sample, below the size of the smallest class. Default:
+        as in the paper.
     push_weight : float, default=0.5
-        The weight :math:`\mu` of the impostors, between 0 and 1. At 0.5 both sums have the same
-        weight. Default: the paper's.
+        The weight :math:`\mu` of the impostors, between 0 and 1. With 0.5, both sums have the same
+        weight. Default: as in the paper.
     tol : float, default=1e-4
         The iterations stop when `duality_gap_` is at most this fraction of the objective at the
-        start, which is the best multiple of the inverse of the target neighbours' scatter. Default:
-        ours.
+        start. The start is the best multiple of the inverse of the target neighbours' scatter.
+        Default: our choice.
 
     Attributes
     ----------
@@ -127,7 +129,7 @@ class LMNN(MetricLearner):
         smallest = int(np.bincount(code).min())
         if smallest == 1:
             raise ValueError(
-                "LMNN needs two or more samples per class, but a class has one. Remove it."
+                "LMNN needs at least two samples per class, but a class has one. Remove this class."
             )
         most = smallest - 1
         warn_of_few("n_neighbors", self.n_neighbors, most, "other samples in the smallest class")

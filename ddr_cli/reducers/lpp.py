@@ -42,21 +42,22 @@ class LPP(GraphReducer, LinearReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the data. Default: ours.
+        Number of dimensions, at most the rank of the data. Default: our choice.
     n_neighbors : int, default=10
-        Two samples are connected if either is among the `n_neighbors` nearest of the other.
-        Default: ours.
+        Two samples are connected if one is among the `n_neighbors` nearest neighbours of the other.
+        Default: our choice.
     weights : {"heat", "binary", "local_scaling"}, default="heat"
-        :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1; or, between all samples,
-        :math:`\exp(-\|x_i - x_j\|^2 / (\sigma_i \sigma_j))` with :math:`\sigma_i` the distance to
-        the `n_neighbors`-th nearest, the affinity of LFDA (7 there). Default: the paper's.
+        "heat": :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`. "binary": 1. "local_scaling":
+        :math:`\exp(-\|x_i - x_j\|^2 / (\sigma_i \sigma_j))` between all samples, where
+        :math:`\sigma_i` is the distance of sample i to its `n_neighbors`-th nearest neighbour. This
+        is the affinity of LFDA, which uses the 7th neighbour. Default: as in the paper.
     epsilon : "mean" or float, default="mean"
         Bandwidth of the heat kernel in squared units of the data; "mean" is the mean squared
-        distance to the `n_neighbors` nearest. Default: ours.
+        distance to the `n_neighbors` nearest neighbours. Default: our choice.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
-        Search for the neighbours of the training samples: exact, approximate by faiss (extra
-        `approximate`), or "auto", which is exact up to 50,000 samples. The search for the
-        neighbours of new samples is always exact. Default: ours.
+        How the neighbours of the training samples are searched. "approximate" uses faiss (extra
+        `approximate`). "auto" is exact up to 50,000 samples. The search for the neighbours of new
+        samples is always exact. Default: our choice.
 
     Attributes
     ----------

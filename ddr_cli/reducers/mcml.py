@@ -40,20 +40,21 @@ class MCML(MetricLearner):
     Parameters
     ----------
     n_components : int or "full", default=2
-        Dimensions, at most the rank of the centred data, which is what "full" means. Default: ours.
+        Number of dimensions, at most the rank of the centred data. "full" is this rank. Default:
+        our choice.
     directions : {"variance", "metric"}, default="variance"
-        Which dimensions of the mapped samples are kept: those with the largest variance, which do
-        not depend on the units of the features and preserve most of the distances between samples,
-        or, as in the paper, the leading eigenvectors of M, which do depend on the units. Default:
-        ours.
+        Which dimensions of the mapped samples are kept. "variance": the dimensions with the largest
+        variance, which do not depend on the units of the features and preserve most of the
+        distances between samples. "metric": as in the paper, the leading eigenvectors of M, which
+        depend on the units. Default: our choice.
     max_iter : int, default=1000
-        Largest number of iterations of L-BFGS. Default: ours.
+        Largest number of iterations of L-BFGS. Default: our choice.
     tol : float, default=1e-5
         The iterations stop when `duality_gap_` is at most this fraction of the objective at the
-        start, which is the best multiple of the inverse of the classes' own scatter. With few
-        samples relative to the number of features no bound may be found: `duality_gap_` is then the
-        objective, and convergence is judged by the gradient, for all metrics of at most the same
-        trace. Default: ours.
+        start. The start is the best multiple of the inverse of the within-class scatter. With few
+        samples relative to the number of features, MCML may find no bound. `duality_gap_` is then
+        the objective, and the gradient decides on convergence, for all metrics of at most the same
+        trace. Default: our choice.
 
     Attributes
     ----------

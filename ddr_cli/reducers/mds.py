@@ -26,7 +26,7 @@ _ASYMMETRY = 1e-8  # relative difference of two given distances that is more tha
     look=("orange", "o"),
 )
 class MDS(Embedding):
-    r"""Embed samples so that their distances approximate the given ones.
+    r"""Embed samples so that distances in the embedding approximate the given distances.
 
     With :math:`B = -\frac12 J \Delta J`, :math:`\Delta` being the squared distances and
     :math:`J = I - 1 1^T / n`, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l` for the
@@ -35,10 +35,10 @@ class MDS(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: scikit-learn's.
+        Number of dimensions of the embedding. Default: as in scikit-learn.
     metric : {"euclidean", "cityblock", "chebyshev", "cosine", "precomputed"}, default="euclidean"
-        The distances. With "euclidean" the embedding is that of principal component analysis;
-        "precomputed" means that X holds distances. Default: scikit-learn's.
+        The distances. With "euclidean", the embedding is that of principal component analysis. With
+        "precomputed", X contains the distances. Default: as in scikit-learn.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class MDS(Embedding):
         if self.metric == "cosine" and not points.any(axis=1).all():
             raise ValueError(
                 f"metric='cosine', but row {int(np.argmin(points.any(axis=1)))} is zero and has no "
-                "direction; remove such rows or choose another metric."
+                "direction; remove zero rows, or choose another metric."
             )
         if self.metric == "precomputed" and points.min() < 0:
             raise ValueError("Precomputed distances must not be negative.")

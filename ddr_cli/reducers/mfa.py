@@ -48,7 +48,7 @@ class _MarginalFisher(Discriminant):
     "reducer", "mfa", "marginal Fisher analysis (Yan et al.)", label="MFA", look=("pink", "s")
 )
 class MFA(_MarginalFisher, LinearDiscriminant):
-    r"""Pull nearby samples of a class together; separate classes at their margins.
+    r"""Pull nearby samples of a class together, and separate classes at their margins.
 
     The rows :math:`w` of `components_` are the leading solutions of
 
@@ -61,16 +61,16 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. Default: ours.
+        Number of dimensions, at most the rank of the centred data. Default: our choice.
     n_neighbors_within : int, default=5
-        :math:`k_1`, number of nearest samples of the same class. Default: that of D. Cai's code
+        :math:`k_1`, number of nearest samples of the same class. Default: as in D. Cai's code
         (intraK).
     n_neighbors_between : int, default=20
-        :math:`k_2`, number of closest pairs between a class and all others. Default: that of D.
-        Cai's code (interK).
+        :math:`k_2`, number of closest pairs between a class and all others. Default: as in D. Cai's
+        code (interK).
     reg : float, default=0
         Ridge: this fraction of the mean eigenvalue of the compactness matrix is added to its
-        diagonal. Default: the paper's.
+        diagonal. Default: as in the paper.
 
     Attributes
     ----------
@@ -138,38 +138,39 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
     r"""MFA in the feature space of a kernel, with a ridge.
 
     The leading solutions of MFA's eigenproblem with the samples replaced by their images
-    :math:`\phi(x)`; neighbours, too, are the nearest there.
+    :math:`\phi(x)` in feature space. Neighbours are also nearest in feature space.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred kernel matrix. Default: ours.
+        Number of dimensions, at most the rank of the centred kernel matrix. Default: our choice.
     n_neighbors_within : int, default=5
-        As for `MFA`. Default: that of D. Cai's code (intraK).
+        As in `MFA`. Default: as in D. Cai's code (intraK).
     n_neighbors_between : int, default=20
-        As for `MFA`. Default: that of D. Cai's code (interK).
+        As in `MFA`. Default: as in D. Cai's code (interK).
     reg : float, default=0.001
         Ridge: this fraction of the mean eigenvalue of the compactness matrix on the span of the
         samples is added to its diagonal. In feature space this matrix is singular, so there is no
-        solution without a ridge. Default: ours.
+        solution without a ridge. Default: our choice.
     kernel : str or callable, default="rbf"
-        As for `KernelLFDA`. Default: ours.
+        As in `KernelLFDA`. Default: our choice.
     gamma : "scale" or float, default="scale"
-        Parameter of the kernels that have one; see `KernelLFDA`. Default: ours.
+        Parameter :math:`\gamma` of the kernels that have this parameter; see `KernelLFDA`. Default:
+        our choice.
     degree : int, default=3
-        Degree of the polynomial kernel. Default: scikit-learn's.
+        Degree of the polynomial kernel. Default: as in scikit-learn.
     coef0 : float, default=1
-        Constant term of the polynomial and the sigmoid kernel. Default: scikit-learn's.
+        Constant term of the polynomial and the sigmoid kernel. Default: as in scikit-learn.
     n_landmarks : int or None, default=None
-        Number of landmarks of Nyström's approximation; None uses all training samples. Default:
-        ours.
+        Number of landmarks of Nyström's approximation; None uses all training samples. Default: our
+        choice.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks.
 
     Attributes
     ----------
     dual_components_, landmarks_, X_fit_, gamma_, classes_
-        As for `KernelLFDA`.
+        As in `KernelLFDA`.
     eigenvalues_ : ndarray of shape (n_components,)
         The ratios :math:`\lambda` of separability to compactness.
 

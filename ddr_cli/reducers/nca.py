@@ -43,20 +43,20 @@ class NCA(OrderedReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. Default: ours.
+        Number of dimensions, at most the rank of the centred data. Default: our choice.
     init : {"auto", "lda", "pca", "random"}, default="auto"
-        The start of the search. "auto" is "lda" for fewer dimensions than classes, else "pca". The
-        principal components, and the normal numbers of "random", are scaled so that the dimensions
-        have a mean variance of 1. (scikit-learn keeps the units of the data: with large values each
-        sample only chooses its nearest neighbour, and the search hardly moves.) Default:
-        scikit-learn's.
+        The start of the search. "auto" is "lda" if there are fewer dimensions than classes,
+        otherwise "pca". The principal components, and the normal numbers of "random", are scaled so
+        that the dimensions have a mean variance of 1. (scikit-learn keeps the units of the data.
+        With large values, each sample chooses only its nearest neighbour, and the search makes
+        almost no progress.) Default: as in scikit-learn.
     max_iter : int, default=500
         Largest number of iterations of L-BFGS. scikit-learn's default, 50, often stops too early.
-        Default: ours.
+        Default: our choice.
     tol : float, default=1e-7
-        The iterations stop when one of them gains at most this fraction of the expected correct
-        choices, or when no entry of the gradient exceeds it. scikit-learn's default is 1e-5.
-        Default: ours.
+        The iterations stop when an iteration gains at most this fraction of the expected number of
+        correct choices, or when no entry of the gradient exceeds `tol`. scikit-learn's default is
+        1e-5. Default: our choice.
     random_state : int, RandomState or None, default=None
         Seed of the start for ``init="random"``; nothing else is random.
 
@@ -140,9 +140,9 @@ class NCA(OrderedReducer):
         self.gradient_norm_ = float(np.linalg.norm(found.jac))
         if not found.success:
             warnings.warn(
-                f"NCA has not converged after {self.n_iter_} iterations: the last one gained "
-                f"{right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. Increase "
-                f"max_iter={self.max_iter}, or tol, or choose another init.",
+                f"NCA has not converged after {self.n_iter_} iterations: the last iteration gained "
+                f"{right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. Increase max_iter "
+                f"(now {self.max_iter}) or tol, or choose another init.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -26,7 +26,7 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
     look=("vermilion", "v"),
 )
 class NMMP(LinearDiscriminant):
-    r"""Pull mutual neighbours of one class together, push those of two classes apart.
+    r"""Pull mutual neighbours of one class together, and mutual neighbours of two classes apart.
 
     The rows of `components_` are the columns of the W that attains (Eq. 8)
 
@@ -40,16 +40,16 @@ class NMMP(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions m, at most the rank of the centred data. Default: ours.
+        Number of dimensions m, at most the rank of the centred data. Default: our choice.
     n_neighbors_within : "half" or int, default="half"
-        :math:`k_w`, number of nearest samples of the same class. "half" is the paper's
-        :math:`n_i / 2 + 2` for a class of :math:`n_i` samples, at most :math:`n_i - 1`. Default:
-        the paper's.
+        :math:`k_w`, number of nearest samples of the same class. "half" is the paper's :math:`n_i /
+        2 + 2` for a class of :math:`n_i` samples, at most :math:`n_i - 1`. Default: as in the
+        paper.
     n_neighbors_between : int, default=10
-        :math:`k_b`, number of nearest samples of all other classes. Default: the paper's.
+        :math:`k_b`, number of nearest samples of all other classes. Default: as in the paper.
     solver : {"newton", "bisection"}, default="newton"
-        Algorithm that maximises the trace ratio. Both find the global maximum; the paper uses
-        bisection. Default: ours.
+        Algorithm that maximises the trace ratio. Both algorithms find the global maximum; the paper
+        uses bisection. Default: our choice.
 
     Attributes
     ----------

@@ -21,8 +21,8 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
     missing = [i for i, label in enumerate(y) if label is None] if y.dtype == object else []
     if missing:
         raise ValueError(
-            f"y has no label (None) at {len(missing)} of {len(y)} points, the first at position "
-            f"{missing[0]}; set the label of an unlabelled sample to -1."
+            f"{len(missing)} of {len(y)} labels in y are None, the first at position {missing[0]}; "
+            "set the label of an unlabelled sample to -1."
         )
     if y.dtype == object and not all(isinstance(label, str) for label in y):
         plain = np.array(y.tolist())
@@ -61,7 +61,9 @@ def codes_among(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.intp]:
     labelled = ~_is_unlabelled(labels)
     unknown = np.setdiff1d(labels[labelled], classes)
     if len(unknown):
-        raise ValueError(f"The labels {unknown.tolist()} are not among {classes.tolist()}.")
+        raise ValueError(
+            f"The labels {unknown.tolist()} are not among the classes {classes.tolist()}."
+        )
     code[labelled] = np.searchsorted(classes, labels[labelled])
     return code
 
@@ -88,8 +90,8 @@ def points_and_values(
     if marked and (values[labelled] < 0).any():
         warnings.warn(
             f"{int(np.sum(~labelled))} labels are -1, which means unlabelled, but other labels are "
-            "negative too. If -1 is a value here, set unlabelled='nan' and mark unlabelled samples "
-            "by NaN.",
+            "negative too. If -1 is a valid label, set unlabelled='nan' and mark unlabelled "
+            "samples by NaN.",
             stacklevel=3,
         )
     return points, values, labelled

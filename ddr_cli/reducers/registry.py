@@ -80,7 +80,7 @@ class Traits:
     grids : mapping of str to sequence
         The default grid of each parameter, for tuning and for ``ddr sweep --param`` without values.
     grid_source : str
-        Where the grids come from: the paper, a library, or "ours".
+        Where the grids come from: the paper, a library, or "our choice".
     preprocess : tuple of str
         Preprocessing steps that its paper uses or that it needs, as in a spec.
     max_components : callable or None
@@ -102,7 +102,7 @@ class Traits:
     neighbors: bool = False
     supervised: bool = True
     grids: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    grid_source: str = "ours"
+    grid_source: str = "our choice"
     preprocess: tuple[str, ...] = ()
     max_components: MaxComponents | None = None
     library: str | None = None

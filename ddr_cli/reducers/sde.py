@@ -37,22 +37,22 @@ class SDE(GraphReducer, MappedEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: ours.
+        Number of dimensions of the embedding. Default: our choice.
     n_neighbors : int, default=4
-        The distance between two samples is kept if either is among the `n_neighbors` nearest of the
-        other. Default: Weinberger and Saul's.
+        The distance between two samples is kept if one is among the `n_neighbors` nearest
+        neighbours of the other. Default: as in Weinberger and Saul's papers.
     solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
         "interior" is exact; its time grows with the cube of the edges: seconds for 400 samples of 6
         neighbours, minutes for 1000. "low_rank" searches for a factor of K with few columns, with
         sparse matrices: seconds for 1000 samples of a sheet, but slower than "interior" for samples
         that fill many dimensions; it stops at `tol`. "cvxpy" is a general solver, the reference for
-        up to 100 samples. If the latter two cannot prove that a solution is within `tol`,
+        up to 100 samples. If "low_rank" or "cvxpy" cannot prove that a solution is within `tol`,
         "interior" solves the problem again. "auto" is "low_rank" for a graph of more than 1,300
-        edges with inexpensive sparse matrices, else "interior". A graph of more than 10,000 edges
-        is an error if solving it would take about an hour. Default: ours.
+        edges with inexpensive sparse matrices, otherwise "interior". A graph of more than 10,000
+        edges is an error if solving it would take about an hour. Default: our choice.
     tol : float, default=1e-3
-        The largest duality gap, and the largest relative error of a distance, that is accepted.
-        Default: ours.
+        Largest accepted duality gap, and largest accepted relative error of a distance. Default:
+        our choice.
 
     Attributes
     ----------
@@ -128,8 +128,8 @@ class SDE(GraphReducer, MappedEmbedding):
         if len(self.bridges_):
             warnings.warn(
                 f"The graph of {self.n_neighbors} neighbours has {len(self.bridges_) + 1} "
-                "components; they were joined by the shortest edges between them. A larger "
-                "n_neighbors may connect them.",
+                "components, which were joined by their shortest edges. A larger n_neighbors "
+                "may connect the graph.",
                 stacklevel=2,
             )
         self.eigenvalues_ = self._widened(unfolding.eigenvalues)

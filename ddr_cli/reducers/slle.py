@@ -46,15 +46,15 @@ class SupervisedLLE(MappedEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: that of scikit-learn's LLE.
+        Number of dimensions of the embedding. Default: as in scikit-learn's LLE.
     n_neighbors : int, default=5
-        Neighbours of each sample. Default: that of scikit-learn's LLE.
+        Number of neighbours of each sample. Default: as in scikit-learn's LLE.
     alpha : float, default=0.1
-        From 0, which is plain LLE, to 1, where a sample has neighbours of another class only after
-        all samples of its own class. Default: ours.
+        Supervision, from 0 (plain LLE) to 1. With 1, a sample has neighbours of another class only
+        if its own class has too few samples. Default: our choice.
     reg : float, default=1e-3
-        Added to the diagonal of each sample's Gram matrix of neighbours, in units of its trace.
-        Default: that of scikit-learn's LLE.
+        Ridge: this fraction of the trace of each sample's Gram matrix of neighbours is added to the
+        diagonal of that matrix. Default: as in scikit-learn's LLE.
 
     Attributes
     ----------

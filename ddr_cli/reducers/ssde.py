@@ -42,22 +42,23 @@ class SSDE(MappedEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: ours.
+        Number of dimensions of the embedding. Default: our choice.
     n_neighbors : int, default=4
-        The distance between two samples of one class is kept if either is among the `n_neighbors`
-        nearest of the other in the class. Default: as for `SDE`.
+        The distance between two samples of one class is kept if one is among the `n_neighbors`
+        nearest neighbours of the other in the class. Default: as in `SDE`.
     centroid_scale : float, default=16.0
-        The factor s. The paper has no such bound and states no value. Default: ours.
+        The factor s of the bound. The paper has no such bound. Default: our choice.
     solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
-        As for `ddr_cli.reducers.SDE`, for each class; "auto" is always "interior". Default: ours.
+        As in `ddr_cli.reducers.SDE`, for each class; "auto" is always "interior". Default: our
+        choice.
     tol : float, default=1e-3
-        The largest duality gap of a class, and the largest relative error of a distance, that is
-        accepted. Default: ours.
+        Largest accepted duality gap of a class, and largest accepted relative error of a distance.
+        Default: our choice.
 
     Attributes
     ----------
     embedding_, eigenvalues_, trace_, optimality_gap_, constraint_error_, rank_, map_
-        As for `ddr_cli.reducers.SDE`.
+        As in `ddr_cli.reducers.SDE`.
     class_centers_ : ndarray of shape (n_classes, n_components)
         The centres of the classes, in the order of `classes_`.
     classes_ : ndarray of shape (n_classes,)
@@ -116,9 +117,9 @@ class SSDE(MappedEmbedding):
         broken = sum(len(part.bridges) > 0 for part in parts)
         if broken:
             warnings.warn(
-                f"The graphs of {self.n_neighbors} neighbours of {broken} classes have several "
-                "components; they were joined by the shortest edges between them. A larger "
-                "n_neighbors may connect them.",
+                f"In {broken} of the classes, the graph of {self.n_neighbors} neighbours has "
+                "several components, which were joined by their shortest edges. A larger "
+                "n_neighbors may connect these graphs.",
                 stacklevel=2,
             )
         centers, inertia = _place_centers(points, code, self.centroid_scale)

@@ -30,7 +30,7 @@ def test_every_kind_has_names(kind):
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
 def test_a_registry_leads_to_the_list_of_its_names(registry):
-    with pytest.raises(InputError, match=f"'ddr list {registry.listed_as}' shows all"):
+    with pytest.raises(InputError, match=f"'ddr list {registry.listed_as}' lists all"):
         registry.load("nothing-of-this-name")
     assert listed(registry.listed_as) == registry.names()
 

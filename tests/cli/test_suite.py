@@ -115,7 +115,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert "results/report/suite_small/index.html" in page.stdout
     lda = (work / "results" / "report" / "suite_small" / "methods" / "lda.html").read_text()
     assert "LDA" in lda
-    assert "ignores test labels: yes, on iris, wine" in lda
+    assert "ignores test labels: yes, tested on iris, wine" in lda
     (work / "mine.py").write_text(MINE)
     words = ("suite", "add", "./mine.py:Means", "small.yaml", "--quiet")
     refused = ddr_here(*words)

@@ -84,7 +84,7 @@ def test_every_registered_component_of_the_package_is_found_once():
 
 def test_two_pieces_of_one_name_are_refused(offer):
     offer("theirs", "mean = statistics:median")
-    with pytest.raises(InputError, match=r"'mean' .*ddr and theirs"):
+    with pytest.raises(InputError, match=r"Both ddr and theirs .*'mean'"):
         Registry("average", OURS, "ddr.tests").names()
 
 

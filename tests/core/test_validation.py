@@ -66,7 +66,7 @@ def test_a_document_that_is_right_becomes_a_model():
         ("title", "titel", "1:1: titel: ... mean 'title'"),
         ("A box", "[a]", "1:8: title: ... text ... a list"),
         ("name: pen, ", "", "3:5: items.name: ... needs name"),
-        ("pen", "''", "3:12: items.name: ... not empty"),
+        ("pen", "''", "3:12: items.name: ... non-empty text"),
         ("pen", "stone", "3:5: items: a stone is no item"),
         ("{near: 2}", "{near: x}", "3:32: items.weight.near: ... number ... 'x'"),
         ("near: 2", "near: 2, a: 1", "3:35: items.weight.a: ... takes near"),

@@ -96,8 +96,8 @@ def test_repeated_keys_are_problems_with_both_positions_and_the_first_counts():
 @pytest.mark.parametrize(
     ("raw", "told"),
     [
-        (b"\ta: 1", "1:1: there is a tab ... spaces"),
-        (b"a:\n\tb: 1", "2:1: there is a tab ... spaces"),
+        (b"\ta: 1", "1:1: a tab ... spaces"),
+        (b"a:\n\tb: 1", "2:1: a tab ... spaces"),
         (b"a: 1\n b: 2", "2:3: ... not valid YAML: mapping values"),
         (b"a: [1, 2", "1:9: ... not valid YAML: ... ',' or ']'"),
         (b"a: 1\n---\nb: 2", "2:1: ... second document"),

@@ -246,7 +246,7 @@ def test_a_journal_has_the_engines_rows(runs, attacked, honest, name):
 
 
 def test_rows_that_others_append_end_the_run(attacked):
-    assert re.search("JournalRow.*by another program", attacked.stderr)
+    assert re.search("JournalRow.*Another program removed", attacked.stderr)
 
 
 def test_killing_the_process_that_started_it_loses_no_rows(runs, attacked, honest):

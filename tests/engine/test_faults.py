@@ -34,7 +34,7 @@ FAULTS = {
     "exit": ("failed", "SystemExit: 3"),
     "die": ("killed", "SIGKILL"),
     "spin": ("timeout", "took longer than 3 s"),
-    "exit0": ("killed", "ended itself"),
+    "exit0": ("killed", "ended without a result"),
     "interrupt": ("failed", "KeyboardInterrupt"),
     "base": ("failed", "BaseException: neither caught nor told"),
 }

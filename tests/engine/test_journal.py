@@ -149,7 +149,7 @@ def test_a_damaged_middle_is_named(tmp_path):
     lines = path.read_text().splitlines(keepends=True)
     lines[2] = "only,three,cells\n"
     path.write_text("".join(lines))
-    with pytest.raises(InputError, match="line 3: 3 cells"):
+    with pytest.raises(InputError, match=r"line 3: .* 3 cells"):
         read_trials(tmp_path)
 
 
@@ -160,14 +160,20 @@ def _second_line(line):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (_second_line(b""), "line 3: it is empty"),
+        (_second_line(b""), "line 3: .* empty"),
         (_second_line(b"<<<<<<< HEAD"), "line 3: .*unfinished merge"),
-        (lambda whole: whole.replace(b"resample-1", b"resampl\0-1"), "line 3: it is not text"),
-        (lambda whole: whole.replace(b"resample-1", b"resample\xff1"), "line 3: it is not text"),
+        (
+            lambda whole: whole.replace(b"resample-1", b"resampl\0-1"),
+            "line 3: .* not text",
+        ),
+        (
+            lambda whole: whole.replace(b"resample-1", b"resample\xff1"),
+            "line 3: .* not text",
+        ),
         (lambda whole: whole.replace(b"resample-1", b'"resample-1'), "line 3: a quotation mark"),
         (lambda whole: whole.replace(b",ok,", b"\x1b,ok,"), "line 2: .* is not a number"),
-        (lambda whole: whole.replace(b",", b";"), "written by a spreadsheet"),
-        (lambda whole: b"\xef\xbb\xbf" + whole, "written by a spreadsheet"),
+        (lambda whole: whole.replace(b",", b";"), "spreadsheet program wrote"),
+        (lambda whole: b"\xef\xbb\xbf" + whole, "spreadsheet program wrote"),
     ],
 )
 def test_a_change_by_hand_is_named(tmp_path, change, says):

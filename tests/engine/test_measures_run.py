@@ -147,7 +147,7 @@ def test_of_a_wide_embedding_three_columns_are_kept(tmp_path):
         ({"measures": ["knn"]}, "no measure called"),
         ({"measures": [], "classifiers": []}, "classifiers or measures"),
         ({"embeddings": {"points": 3}}, "10"),
-        ({"split": {"kind": "whole", "train": 0.5}}, "leave out 'train'"),
+        ({"split": {"kind": "whole", "train": 0.5}}, "omit 'train'"),
     ],
 )
 def test_what_does_not_fit_is_said(changes, message):
@@ -170,7 +170,7 @@ def test_rankings_are_of_classifiers_with_decision_values(tmp_path):
     assert np.isnan(rows.at["knn", "mean_average_precision"])
     three = spec.model_copy(update={"dataset": spec_of().dataset, "name": "three"})
     failed = read_trials(run_spec(three, out=tmp_path).folder)
-    assert "two classes, and there are 3" in failed.set_index("classifier").at["linear", "reason"]
+    assert "two classes, but there are 3" in failed.set_index("classifier").at["linear", "reason"]
 
 
 def test_two_columns_of_decision_values_rank_by_their_difference():

@@ -103,8 +103,8 @@ def test_a_cell_that_is_no_number_is_named_by_its_place(tmp_path):
     [
         ("spark", None, "'spark'; choose local or dask"),
         ("dsk", None, "Did you mean 'dask'"),
-        ("dask", None, "scheduler's address"),
-        ("local", "tcp://host:1", "dask back end only"),
+        ("dask", None, "needs --scheduler"),
+        ("local", "tcp://host:1", "add --backend dask"),
     ],
 )
 def test_a_wrong_back_end_is_said(backend, scheduler, message):

@@ -59,11 +59,11 @@ def test_places_of_the_labels_are_the_methods_own():
 def test_what_has_no_answer_says_so():
     with pytest.raises(ValueError, match=r"no class '5'.*1, 2, 3, 4"):
         ClassDistance(classes="1, 5").score(embedded())
-    with pytest.raises(ValueError, match="two classes"):
+    with pytest.raises(ValueError, match="two different classes"):
         ClassDistance(classes="1").score(embedded())
     with pytest.raises(ValueError, match="at least three"):
         ClassOrder().score(Embedded(PLACES, PLACES, np.array([0, 0, 1, 1]), 4, ("a", "b")))
-    with pytest.raises(ValueError, match="positions coincide"):
+    with pytest.raises(ValueError, match="same position"):
         ClassGap().score(embedded(np.zeros((4, 2))))
 
 

@@ -146,10 +146,10 @@ def test_seed_decides_the_subsamples():
     [
         ({"graph": "mst"}, "choose 'gmst' or 'knn'"),
         ({"gamma": 0.0}, "gamma=0.0 is not valid"),
-        ({"n_neighbors": 30}, "from 1 to 29"),
-        ({"graph": "knn", "n_neighbors": 15}, "from 1 to 14"),
-        ({"sizes": [20]}, "two different sizes"),
-        ({"sizes": [20, 31]}, "the 30 distinct samples"),
+        ({"n_neighbors": 30}, "between 1 and 29"),
+        ({"graph": "knn", "n_neighbors": 15}, "between 1 and 14"),
+        ({"sizes": [20]}, "two sizes"),
+        ({"sizes": [20, 31]}, r"distinct samples \(30\)"),
         ({"n_bootstraps": 0}, "at least 1"),
     ],
 )

@@ -110,7 +110,7 @@ def test_dimension_of_a_class():
 
 
 def test_a_split_without_test_points_has_no_test_part():
-    with pytest.raises(ValueError, match="use part: all"):
+    with pytest.raises(ValueError, match="use 'part: all'"):
         SameClass(part="test").score(Embedded(ORIGINAL, ORIGINAL, Y, 60, ("a", "b", "c")))
 
 

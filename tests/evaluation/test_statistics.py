@@ -194,7 +194,7 @@ def test_unpaired_scores_are_refused(first, second, message):
 
 @pytest.mark.parametrize("values", [[], [0.1, float("nan")], [[0.1], [0.2]]])
 def test_scores_must_be_numbers(values):
-    with pytest.raises(InputError, match="finite number"):
+    with pytest.raises(InputError, match="must be finite"):
         mean_interval(values, 0.8, n_train=9, n_test=1)
 
 

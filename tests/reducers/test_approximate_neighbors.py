@@ -221,4 +221,4 @@ def test_without_the_extra_it_is_refused_before_anything_runs(tmp_path, monkeypa
     result = CliRunner().invoke(app, ["validate", str(path)])
     assert result.exit_code == 2
     assert "ccdr needs faiss-cpu" in result.output
-    assert "[approximate]' does it." in " ".join(result.output.split())
+    assert "[approximate]'." in " ".join(result.output.split())

@@ -214,7 +214,7 @@ def test_a_class_label_is_needed():
 def test_labels_and_neighbours_of_new_points_are_checked():
     X, y = blobs()
     model = CCDR().fit(X, y)
-    with pytest.raises(ValueError, match=r"\[7\] are not among \[0, 1, 2\]"):
+    with pytest.raises(ValueError, match=r"\[7\] are not among .*\[0, 1, 2\]"):
         model.extend(X[:2], [0, 7])
     with pytest.raises(ValueError, match="180 samples, but X has 2"):
         model.transform(X[:2], neighbors=kneighbors(X, 5))

@@ -223,7 +223,7 @@ def test_numbers_out_of_range_are_named(estimator, message):
 @pytest.mark.parametrize("reducer", [LDA(1), LFDA(), CCDR(), LaplacianRLS()], ids=repr)
 def test_a_missing_label_is_named(reducer):
     labels = np.array(["a", "b", None] * 25, dtype=object)
-    with pytest.raises(ValueError, match=r"no label \(None\) at 25 of 75 points, .* position 2"):
+    with pytest.raises(ValueError, match=r"25 of 75 labels in y are None, .* position 2"):
         clone(reducer).fit(X, labels)
 
 

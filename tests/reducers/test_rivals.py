@@ -169,7 +169,7 @@ def test_save_and_directional_regression_are_their_definitions(method, reg):
 
 @pytest.mark.parametrize("method", ["save", "dr"])
 def test_save_warns_where_the_directions_follow_the_order_of_the_rows(method):
-    with pytest.warns(UserWarning, match="eigenvalues are equal, .* PCA .* reg"):
+    with pytest.warns(UserWarning, match="eigenvalues are equal, .* PCA.* reg"):
         SAVE(2, method=method).fit(WIDE, WIDE_Y)
     order = GENERATOR.permutation(len(WIDE))
     with warnings.catch_warnings():

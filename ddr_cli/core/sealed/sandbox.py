@@ -27,7 +27,9 @@ _KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", GIVEN_FILE)
 def use_sandbox() -> None:
     """Turn the sandbox on; raise InputError if it cannot be used."""
     if problem := sandbox_problem():
-        raise InputError(f"--sandbox cannot be used: {problem}; or omit it.")
+        raise InputError(
+            f"--sandbox cannot be used: {problem}. Omit --sandbox to run without a sandbox."
+        )
     os.environ[VARIABLE] = "1"
 
 

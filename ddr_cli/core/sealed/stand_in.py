@@ -74,7 +74,7 @@ def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited c
         try:
             return template().ask(verb, name, *arguments)
         except RemoteError as error:
-            what = "read" if verb == "describe" else "made with these parameters"
+            what = "read" if verb == "describe" else "created with these parameters"
             raise InputError(f"{shown(name)} can't be {what}: {str(error).rstrip('.')}.") from error
 
     said = asked("describe")
@@ -110,7 +110,7 @@ def _distribution(values: Any) -> Any:
     """Return validated probabilities, because scikit-learn's log loss accepts any numbers."""
     sums = np.asarray(values).sum(axis=1)
     if not (np.min(values, initial=0.0) >= 0 and np.allclose(sums, 1.0, atol=1e-6)):
-        raise ValueError("predict_proba gives no distribution over the classes")
+        raise ValueError("predict_proba returns no probability distribution")
     return values
 
 

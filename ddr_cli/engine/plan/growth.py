@@ -48,7 +48,7 @@ class Growth:
         text = (
             f"time grows as n^{self.time_exponent:.1f}, memory as n^{self.memory_exponent:.1f}, "
             f"measured from {min(self.memory):,} to {largest:,} samples; "
-            f"{self.seconds:.2g} s and {self.memory[largest]:,.0f} MB at {largest:,}"
+            f"{self.seconds:.2g} s and {self.memory[largest]:,.0f} MB for {largest:,} samples"
         )
         return text + (f" ({self.stopped})" if self.stopped else "")
 

@@ -49,9 +49,9 @@ class KeptEmbedding(Frozen):
     def _has_drawable_points(self) -> Self:
         widths = {len(point) for point in self.coordinates}
         if len(widths) != 1 or not widths <= {1, 2, 3}:
-            raise ValueError("its coordinates are not a table of one to three columns")
+            raise ValueError("the coordinates are not a table of one to three columns")
         if not len(self.coordinates) == len(self.y) == len(self.part):
-            raise ValueError("the numbers of its labels and samples differ")
+            raise ValueError("the number of labels differs from the number of samples")
         return self
 
     def write(self, path: Path) -> None:
@@ -70,8 +70,8 @@ def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
         except (OSError, ValidationError) as error:
             reason = error.strerror if isinstance(error, OSError) else error.errors()[0]["msg"]
             raise InputError(
-                f"{path} is damaged ({reason}). Delete it and run the spec "
-                f"again: 'ddr run {spec_word(folder.name)}' writes a new one."
+                f"{path} is damaged ({reason}). Delete this file; "
+                f"'ddr run {spec_word(folder.name)}' then writes a new file."
             ) from None
 
 

@@ -39,8 +39,8 @@ def locked(folder: Path) -> Iterator[None]:
             lock.acquire(timeout=0)
         except Timeout:
             raise InputError(
-                f"Another run is writing to {folder}. Wait until it has ended, or choose another "
-                "folder with --out."
+                f"Another run is writing to {folder}. Wait until that run has ended, or choose "
+                "another folder with --out."
             ) from None
     try:
         yield
@@ -98,10 +98,10 @@ def rescue(journals: Journals) -> str:
                 file.path.rename(target / file.path.name)
             file.write_again()
             told.append(
-                f"{file.path} was removed or changed by another program during the run. All "
-                f"{len(file.rows)} rows were written again."
+                f"Another program removed or changed {file.path} during the run. ddr wrote all "
+                f"{len(file.rows)} rows again."
             )
-    return f"{' '.join(told)}{aside} The same command resumes from them."
+    return f"{' '.join(told)}{aside} The same command resumes the run from these rows."
 
 
 def set_aside_copy(folder: Path, files: Iterable[Path], moved: Iterable[Path] = ()) -> None:

@@ -71,8 +71,8 @@ class UnreadableJournalError(InputError):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
-            f"{path} is not a trial log: {reason}. Restore the file; 'ddr run' moves it to "
-            "previous/ and starts over."
+            f"{path} is not a trial log: {reason}. Restore the file. Otherwise, 'ddr run' moves "
+            "the file to previous/ and starts over."
         )
         self.path, self.reason = path, reason
 
@@ -184,7 +184,7 @@ class Journal:
         if not self.is_in_place(quickly=True):
             self._lines += lines
             self._status = None
-            raise InputError(f"{self.path} was removed or changed by another program.")
+            raise InputError(f"Another program removed or changed {self.path}.")
         with clear_messages(self.path):
             self._write(_text(lines))
         self._lines += lines
@@ -215,7 +215,7 @@ class Journal:
         the old one in one step, so that a crash leaves one of the two.
         """
         if not self.is_in_place():
-            raise InputError(f"{self.path} was removed or changed by another program.")
+            raise InputError(f"Another program removed or changed {self.path}.")
         last = {trial_of(line): line for line in self._lines}
         settled = [last[trial] for trial in dict.fromkeys([*order, *last]) if trial in last]
         if settled != self._lines:
@@ -470,7 +470,7 @@ def _numbers(name: str, cells: Sequence[str], folder: Path) -> Any:
     )
     raise InputError(
         f"{place}: {name} is {wrong[0]!r}, which is not a number; restore the file, or "
-        "move it away to start over."
+        "move the file away to start over."
     )
 
 
@@ -501,8 +501,8 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
         if odd or '"' in line or line.count(",") != len(header) - 1:
             if wrong := _wrong(line, len(header)):
                 raise InputError(
-                    f"{path}, line {number}: {wrong}; restore the file, or move it away to start "
-                    "over."
+                    f"{path}, line {number}: {wrong}; restore the file, or move the file away to "
+                    "start over."
                 )
             line = _line(_parsed(line)[0])
         lines.append(line)
@@ -522,17 +522,17 @@ def _wrong(line: str, columns: int) -> str:
     """Return why a line is not a row of that many cells, or an empty string."""
     rows = _parsed(line)
     if line.startswith(("<<<<<<<", "|||||||", "=======", ">>>>>>>")):
-        return f"it is a conflict marker of an unfinished merge ({one_line(line, 40)})"
+        return f"the line is a conflict marker of an unfinished merge ({one_line(line, 40)})"
     if not line.strip():
-        return "it is empty"
+        return "the line is empty"
     if "\0" in line or not rows:
-        return "it is not text"
+        return "the line is not text"
     if line.count('"') % 2:
         return "a quotation mark is missing"
     if len(rows) > 1:
-        return "it has other line endings"
+        return "the line contains a carriage return"
     cells = len(rows[0])
-    return f"{cells} cells where the header has {columns}" if cells != columns else ""
+    return f"the line has {cells} cells, but the header has {columns}" if cells != columns else ""
 
 
 def _header(path: Path, line: bytes) -> tuple[str, ...]:
@@ -546,13 +546,12 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
         return header
     if header[0].startswith(("\ufeff", "trial_id;")):
         raise InputError(
-            f"{path} was written by a spreadsheet, which may have changed ids and digits: restore "
-            "the file, or move it away to start over."
+            f"A spreadsheet program wrote {path} and may have changed ids and digits: restore the "
+            "file, or move the file away to start over."
         )
     raise InputError(
-        f"{path} is not a trial log of ddr: its first line is a different header. Choose another "
-        "folder "
-        "with --out, or move the file away; '--redo all' moves it to previous/."
+        f"{path} is not a trial log of ddr: its first line is another header. Choose another "
+        "folder with --out, or use '--redo all', which moves the file to previous/."
     )
 
 

@@ -136,8 +136,8 @@ def read_manifest(folder: str | Path) -> Manifest:
             first = error.errors()[0]
             reason = ": ".join([".".join(str(part) for part in first["loc"]), first["msg"]])
         raise InputError(
-            f"{path} is damaged ({reason.removeprefix(': ')}); restore it, or run the spec again "
-            "with --redo all."
+            f"{path} is damaged ({reason.removeprefix(': ')}); restore the file, or run the spec "
+            "again with --redo all."
         ) from None
 
 

@@ -145,7 +145,7 @@ class Draws:
             if column is None:
                 raise InputError(
                     f"The data set '{data.name}' has no column '{spec.split.column}' of splits; "
-                    "name it in 'parts' of its card's format."
+                    "name this column in 'parts' of the card's format."
                 )
             return [(column.train, column.test)]
         path = spec.split_file

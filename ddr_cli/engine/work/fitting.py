@@ -60,7 +60,7 @@ _MOST_SHOWN = 3  # dimensions that a figure can show
 # A component that calls sys.exit fails like one that raises. Ctrl-C does not reach this process, so
 # that a KeyboardInterrupt is the component's own, too.
 _FAILURES = BaseException
-_CHANGED = "the arrays of the split were changed during the fit"
+_CHANGED = "the fit changed the arrays of the split"
 _ENGINE = str(Path(__file__).parents[1])
 _reported = 0.0  # CPU seconds of this process that its results have reported
 
@@ -389,7 +389,7 @@ def _check(part: Any, size: int) -> None:
     if getattr(kind, "kind", "") not in tuple("biuf"):
         raise ValueError(f"the embedding must be an array of real numbers, but has the type {kind}")
     if part.ndim != 2 or part.shape[0] != size:
-        raise ValueError(f"the embedding has shape {part.shape} but {size} rows were given")
+        raise ValueError(f"the embedding of {size} samples has the shape {part.shape}")
     if not np.isfinite(values).all():
         raise ValueError("the embedding has infinite or undefined values")
 

@@ -138,7 +138,7 @@ class LocalExecutor(Executor):
             raise ExecutorError(
                 f"Worker processes cannot start ({error.__cause__ or error}): use fewer than "
                 f"--jobs {self.jobs}, raise the system's limits (ulimit -n, ulimit -u) or, if a "
-                "path is too long, set TMPDIR to a shorter one."
+                "path is too long, set TMPDIR to a shorter path."
             ) from error
         return pool
 
@@ -154,8 +154,8 @@ class LocalExecutor(Executor):
         self._restarts += 1
         if self._restarts > _RESTARTS:
             raise ExecutorError(
-                "Worker processes crash on start-up. See the messages above; if a memory limit is "
-                "set, it may be too low."
+                "Worker processes crash on start-up. See the messages above. If you set "
+                "--memory-limit, the limit may be too low."
             )
         self._end_pool()
         pool = self._pool = self._start()
@@ -180,7 +180,7 @@ class LocalExecutor(Executor):
             if submitted.looked_dead:
                 del self._submitted[number]
                 submitted.future.cancel()
-                reason = "the worker process ended itself without a result"
+                reason = "the worker process ended without a result"
                 lost.append(_dead(submitted.job, reason))
             # The result may still arrive: look again after the next wait.
             submitted.looked_dead = True
@@ -243,7 +243,7 @@ def _check_memory_limit(limit: int) -> None:
         raise InputError(
             f"--memory-limit {limit / _MEGABYTE:.0f}MB is too low: a worker process takes "
             f"{taken // _MEGABYTE} MB of address space before its first trial. Use {least}MB or "
-            "more, or omit the option."
+            "more, or omit --memory-limit."
         )
 
 

@@ -352,7 +352,7 @@ class Schedule:
                 traceback = end.result.traceback if end.result is not None else ""
                 self._ended.results += pending.lose(end.death or FAILED, reason, traceback)
             elif pending.fit.tuning is not None and lack is not None:
-                self._ended.results += pending.lose(FAILED, f"no inner folds: {lack}")
+                self._ended.results += pending.lose(FAILED, f"inner folds are not possible: {lack}")
             else:
                 self._ready.append((opened, pending))
                 continue

@@ -184,7 +184,7 @@ def _ranked(classifier: Any, test: Any, split: Samples) -> float:
     n, labels = split.n_train, split.labels
     if len(labels.classes) != 2:
         raise ValueError(
-            f"{MEAN_AVERAGE_PRECISION} ranks two classes, and there are {len(labels.classes)}."
+            f"{MEAN_AVERAGE_PRECISION} needs two classes, but there are {len(labels.classes)}."
         )
     values = np.asarray(classifier.decision_function(test))
     second = values if values.ndim == 1 else values[:, 1] - values[:, 0]

@@ -54,7 +54,7 @@ class Scratch:
         """Return the error that states why nothing can be written."""
         return InputError(
             f"The scratch folder {tempfile.gettempdir()} can't be written to ({reason}); make room "
-            "or set TMPDIR to another folder, then run the same command."
+            "or set TMPDIR to another folder, then repeat the command."
         )
 
     def _make(self) -> None:

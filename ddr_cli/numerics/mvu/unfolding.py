@@ -146,8 +146,8 @@ def _solve(
     cheap = solver == "auto" and low_rank and many and share_of_dense(reduced) < _SPARSE
     if solver == "auto" and too_many and not cheap:
         raise ValueError(
-            f"The graph has {reduced.n_bars} edges, and more than {MOST_BARS} can take an hour and "
-            "5 GB: lower n_neighbors, use fewer samples, or force it with solver='interior'."
+            f"The graph has {reduced.n_bars} edges. More than {MOST_BARS} edges can take an hour "
+            "and 5 GB: lower n_neighbors, use fewer samples, or run anyway with solver='interior'."
         )
     attempts: list[tuple[str, dict[str, Any]]] = [
         ("interior", {"compliance": compliance, "by_reach": by_reach, "tol": _SHARE * tol})
@@ -168,9 +168,9 @@ def _solve(
         misses.append((max(gap, strain), gap, strain))
     _, gap, strain = min(misses)
     raise np.linalg.LinAlgError(
-        f"The solver '{name}' found no solution within tol={tol:g}: the best has a duality gap of "
-        f"{gap:.1e}, and the largest relative error of a distance is {strain:.1e}. Raise tol to "
-        "accept it, or change n_neighbors."
+        f"The solver '{name}' found no solution within tol={tol:g}: the best solution has a "
+        f"duality gap of {gap:.1e} and a largest relative error of a distance of {strain:.1e}. "
+        "Raise tol to accept this solution, or change n_neighbors."
     )
 
 

@@ -26,7 +26,7 @@ _ZERO = 1e-10  # an eigenvalue up to this is 0
     look=("green", "X"),
 )
 class ForestDiffusion(ForestReducer, Embedding):
-    r"""The diffusion map of the proximities of samples in a random forest.
+    r"""Embed by the diffusion map of a random forest's proximities.
 
     The proximity of a sample i to a training sample j is the mean, over the trees that were grown
     without i, of the fraction of the leaf that j makes up,
@@ -46,17 +46,17 @@ class ForestDiffusion(ForestReducer, Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, fewer than n_samples; dimensions with an eigenvalue that is not positive are 0.
-        Default: ours.
+        Number of dimensions, fewer than n_samples; dimensions with an eigenvalue that is not
+        positive are 0. Default: our choice.
     n_estimators : int, default=100
-        Number of trees. Default: scikit-learn's.
+        Number of trees. Default: as in scikit-learn.
     min_samples_leaf : int, default=1
-        Smallest number of training samples in a leaf. Default: scikit-learn's.
+        Smallest number of training samples in a leaf. Default: as in scikit-learn.
     random_state : int, RandomState or None, default=None
         Seed of the trees' samples and features.
     diffusion_time : int, default=1
-        The number of steps t of the diffusion: the larger, the less small clusters matter.
-        Default: ours.
+        The number of steps t of the diffusion. With more steps, small clusters matter less.
+        Default: our choice.
 
     Attributes
     ----------

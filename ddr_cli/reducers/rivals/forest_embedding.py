@@ -23,7 +23,7 @@ _ZERO = 1e-12  # relative size at which a variance counts as 0
     look=("green", "D"),
 )
 class ForestEmbedding(ForestReducer):
-    r"""The principal components of the leaves that samples reach in a random forest.
+    r"""Embed by the principal components of the leaves that samples reach in a random forest.
 
     For every leaf of T trees, :math:`\phi(x)` has an entry :math:`T^{-1/2}` if the sample ends
     there and 0 if not. The inner product of two samples is the fraction of trees in which they
@@ -33,7 +33,8 @@ class ForestEmbedding(ForestReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, fewer than n_samples; dimensions in which the leaves do not differ are 0.
+        Number of dimensions, fewer than n_samples; dimensions in which the leaves do not differ are
+        0.
     n_estimators : int, default=100
         Number of trees T.
     min_samples_leaf : int, default=5

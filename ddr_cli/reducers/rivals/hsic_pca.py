@@ -38,15 +38,15 @@ class HSICPCA(MeansDiscriminant):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions. With ``pca_weight=0`` at most min(n_features, n_classes - 1), the rank of the
-        matrix; else at most the rank of the centred data. None: as many as possible. Default: as
-        for `LDA`.
+        Number of dimensions. With ``pca_weight=0`` at most min(n_features, n_classes - 1), the rank
+        of the matrix; otherwise at most the rank of the centred data. None: as many as possible.
+        Default: as in `LDA`.
     pca_weight : float, default=0
         The weight w of the identity in the kernel of the labels; it adds w times the scatter of the
         samples. For each class, the kernel of the labels adds the squared class size times the
         squared mean, so values from 1 to the size of a class balance the two terms. A positive
-        weight balances covariance with the labels and variance, as CSPCA [2]_ does. Default: the
-        paper's [1]_.
+        weight balances covariance with the labels and variance, as CSPCA [2]_ does. Default: as in
+        the paper [1]_.
 
     Attributes
     ----------

@@ -26,12 +26,12 @@ from ddr_cli.reducers.registry import Traits
 @registered(
     "reducer",
     "kernel_approximation_lda",
-    "discriminant analysis of Nyström's features of a kernel",
+    "discriminant analysis of a kernel's features by Nyström's method",
     label="kernel approximation LDA",
     look=("pink", "D"),
 )
 class KernelApproximationLDA(Reducer):
-    r"""Kernel discriminant analysis at the cost of a linear one, by Nyström's approximation.
+    r"""Discriminant analysis of a kernel's features, which Nyström's method approximates.
 
     With the kernel matrix :math:`K_{qq}` of q training samples (landmarks), drawn at random, a
     sample has the features :math:`\phi(x) = K_{qq}^{-1/2} k_q(x)`, whose inner products approximate
@@ -41,19 +41,19 @@ class KernelApproximationLDA(Reducer):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most n_classes - 1 and the rank of the features. None: as many as possible.
-        Default: scikit-learn's.
+        Number of dimensions, at most n_classes - 1 and the rank of the features. None: as many as
+        possible. Default: as in scikit-learn.
     n_landmarks : int, default=300
-        The number q of landmarks; all training samples if there are fewer. Default: ours.
+        The number q of landmarks; all training samples if there are fewer. Default: our choice.
     kernel : {"rbf", "laplacian"}, default="rbf"
-        :math:`\exp(-\gamma \|x - x'\|_2^2)`, or :math:`\exp(-\gamma \|x - x'\|_1)`. Default: that
-        of scikit-learn's Nystroem.
+        "rbf": :math:`\exp(-\gamma \|x - x'\|_2^2)`. "laplacian": :math:`\exp(-\gamma \|x -
+        x'\|_1)`. Default: as in scikit-learn's Nystroem.
     gamma : "scale" or float, default="scale"
-        :math:`\gamma`; "scale" is the reciprocal of the total variance, for "laplacian" of
-        the sum of the features' standard deviations.
+        :math:`\gamma`. "scale" is the reciprocal of the total variance; for "laplacian", it is the
+        reciprocal of the sum of the features' standard deviations.
     reg : float, default=0.001
         Ridge: this fraction of the mean eigenvalue of the within-class scatter is added to its
-        diagonal. Default: ours.
+        diagonal. Default: our choice.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks.
 

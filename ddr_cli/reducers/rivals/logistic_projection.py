@@ -43,15 +43,16 @@ class LogisticProjection(LinearReducer):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
-        Default: scikit-learn's.
+        Number of dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
+        Default: as in scikit-learn.
     C : float, default=1
-        The weight of the likelihood relative to the penalty. Default: scikit-learn's.
+        The weight of the likelihood relative to the penalty. Default: as in scikit-learn.
     max_iter : int, default=2000
-        Largest number of iterations of L-BFGS. Default: ours.
+        Largest number of iterations of L-BFGS. Default: our choice.
     tol : float, default=1e-7
         The iterations stop when no entry of the gradient, in units in which features and intercepts
-        have the same curvature, exceeds this fraction of the largest entry at W = 0. Default: ours.
+        have the same curvature, exceeds this fraction of the largest entry at W = 0. Default: our
+        choice.
 
     Attributes
     ----------
@@ -169,7 +170,7 @@ class LogisticProjection(LinearReducer):
                 remedy = f"Increase max_iter={self.max_iter}, or lower C"
             warnings.warn(
                 f"LogisticProjection has not converged after {self.n_iter_} iterations: the "
-                f"gradient is {left / steepest:.1e} of that at the start, above tol={self.tol}. "
+                f"gradient is {left / steepest:.1e} times the first gradient (tol={self.tol}). "
                 f"{remedy}.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -35,8 +35,8 @@ class LOL(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. The first C - 1 contain the differences of
-        the C class means. Default: ours.
+        Number of dimensions, at most the rank of the centred data. The first C - 1 dimensions
+        contain the differences of the C class means. Default: our choice.
 
     Attributes
     ----------

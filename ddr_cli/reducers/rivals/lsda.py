@@ -26,7 +26,7 @@ _ZERO = 1e-10  # the authors' code drops directions with an eigenvalue below it
     look=("orange", "s"),
 )
 class LSDA(LinearDiscriminant):
-    r"""Pull nearby samples of one class together, push those of different classes apart.
+    r"""Pull nearby samples of one class together, and push nearby samples of other classes away.
 
     The rows :math:`a` of `components_` are the leading solutions of
 
@@ -42,15 +42,15 @@ class LSDA(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the number of directions with :math:`\lambda > 0`. The authors' code
-        drops the other directions too: along these, nearby samples of one class are on opposite
-        sides. Default: ours.
+        Number of dimensions, at most the number of directions with :math:`\lambda > 0`. The
+        authors' code also drops the other directions, along which nearby samples of one class are
+        on opposite sides. Default: our choice.
     n_neighbors : int, default=5
-        Number of neighbours of a sample, of any class. Default: that of the example in D. Cai's
-        code; the code's own default uses all pairs.
+        Number of neighbours of a sample, of any class. Default: as in the example of D. Cai's code;
+        without arguments, the code uses all pairs.
     alpha : float, default=0.1
-        The weight :math:`\alpha`, between 0 and 1, of pushing different classes apart. Default:
-        that of D. Cai's code (beta).
+        The weight :math:`\alpha`, between 0 and 1, of pushing different classes apart. Default: as
+        in D. Cai's code (beta).
 
     Attributes
     ----------
@@ -113,8 +113,8 @@ class LSDA(LinearDiscriminant):
         positive = int(np.sum(self.eigenvalues_ > _ZERO))
         if positive < self.n_components:
             raise ValueError(
-                f"n_components={self.n_components}, but LSDA has {positive} directions with a "
-                f"positive eigenvalue here; the others are noise. Lower n_components."
+                f"n_components={self.n_components}, but only {positive} directions of LSDA have a "
+                f"positive eigenvalue; the other directions are noise. Lower n_components."
             )
         return unit_within(A, Z, code)
 

@@ -28,7 +28,7 @@ class MMC(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. Default: ours.
+        Number of dimensions, at most the rank of the centred data. Default: our choice.
 
     Attributes
     ----------

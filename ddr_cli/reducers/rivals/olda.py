@@ -21,7 +21,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes
     look=("blue", "s"),
 )
 class OLDA(MeansDiscriminant):
-    r"""Find orthonormal directions with a large fraction of between-class in total scatter.
+    r"""Find orthonormal directions with a large ratio of between-class scatter to total scatter.
 
     The leading solutions of :math:`S_b g = \lambda S_t g` on the span of the data, which
     diagonalise both scatter matrices, made orthonormal one after the other:
@@ -30,8 +30,8 @@ class OLDA(MeansDiscriminant):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
-        Default: scikit-learn's.
+        Number of dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
+        Default: as in scikit-learn.
 
     Attributes
     ----------

@@ -35,14 +35,15 @@ class OpenTSNE(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding, 1 or 2, which the library supports. Default: openTSNE's.
+        Number of dimensions of the embedding; openTSNE supports 1 and 2. Default: as in openTSNE.
     perplexity : float, default=30
-        Effective number of neighbours, at most (n_samples - 1) / 3. Default: openTSNE's.
+        Effective number of neighbours, at most (n_samples - 1) / 3. Default: as in openTSNE.
     exaggeration : float, default=1
-        The factor of :math:`p_{ij}` after the early iterations, in which it is 12. Above 1,
-        clusters are tighter. Default: openTSNE's.
+        The factor of :math:`p_{ij}` after the early iterations; in the early iterations, the factor
+        is 12. Factors above 1 make clusters tighter. Default: as in openTSNE.
     random_state : int, RandomState or None, default=None
-        Seed of the library's random numbers: the approximate neighbour search for many samples.
+        Seed of openTSNE's random numbers, which its neighbour search uses if there are many
+        samples.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ _MOST = 100  # the library reduces more features than these by PCA, from which i
     look=("green", "v"),
 )
 class PaCMAP(Embedding):
-    r"""Embed near pairs near, mid-near pairs not far and further pairs apart, without labels.
+    r"""Embed near pairs close together, mid-near pairs less close and further pairs apart.
 
     Samples :math:`z_i` that minimise, with :math:`d_{ij} = \|z_i - z_j\|^2 + 1`,
 
@@ -43,13 +43,14 @@ class PaCMAP(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding, at most n_features and 100. Default: PaCMAP's.
+        Number of dimensions of the embedding, at most n_features and 100. Default: as in PaCMAP.
     n_neighbors : int, default=10
-        Near pairs of each sample; fewer if there are few samples. Default: PaCMAP's.
+        Number of near pairs of each sample; PaCMAP uses fewer if there are few samples. Default: as
+        in PaCMAP.
     mid_near_ratio : float, default=0.5
-        Mid-near pairs per near one. Default: PaCMAP's.
+        Number of mid-near pairs per near pair. Default: as in PaCMAP.
     further_ratio : float, default=2.0
-        Further pairs per near one. Default: PaCMAP's.
+        Number of further pairs per near pair. Default: as in PaCMAP.
     random_state : int, RandomState or None, default=None
         Seed of the pairs.
 

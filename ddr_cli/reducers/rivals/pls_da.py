@@ -25,7 +25,7 @@ _REPRODUCED = 1e-8  # relative size at which what is left of the indicators coun
     look=("dark red", "o"),
 )
 class PLSDA(LinearDiscriminant):
-    r"""The components of a partial least squares regression of the classes' indicators.
+    r"""Embed by the components of a partial least squares regression of class indicators.
 
     One after the other, for the centred samples X and the centred indicators Y of the classes,
 
@@ -39,12 +39,12 @@ class PLSDA(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data; fewer, with a warning, if fewer already
-        reproduce the indicators. Default: scikit-learn's.
+        Number of dimensions, at most the rank of the centred data. If fewer components already
+        reproduce the indicators, PLS-DA warns and uses only these. Default: as in scikit-learn.
     scale : bool, default=False
         Divide features and indicators by their standard deviation first. After a principal
-        component analysis this whitens the components, and undoes their order by variance. Default:
-        ours; scikit-learn's is True.
+        component analysis, this whitens the principal components, and they are no longer ordered by
+        variance. Default: our choice; scikit-learn's default is True.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class PLSDA(LinearDiscriminant):
             if np.linalg.norm(Y) <= _REPRODUCED * all_of_it:
                 warnings.warn(
                     f"n_components={self.n_components}, but {found} components already reproduce "
-                    "the indicators of the classes; only these are computed.",
+                    f"the indicators of the classes, so only {found} components are computed.",
                     stacklevel=3,
                 )
                 weights, loadings = weights[:, :found], loadings[:, :found]

@@ -23,9 +23,9 @@ class RandomProjection(LinearReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Number of directions, at most n_features. Default: ours.
+        Number of directions, at most n_features. Default: our choice.
     random_state : int, RandomState or None, default=None
-        Seed of the directions; the engine gives each split its own seed.
+        Seed of the directions; in a run, each split has its own seed.
 
     Attributes
     ----------

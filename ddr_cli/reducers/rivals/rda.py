@@ -53,14 +53,14 @@ class RDA(Reducer):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
-        Default: scikit-learn's.
+        Number of dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
+        Default: as in scikit-learn.
     pooling : float, default=0.5
-        :math:`\lambda`, between 0, a covariance for each class, and 1, one for all. Default: ours;
-        the paper chooses it by cross-validation.
+        :math:`\lambda`, between 0 (each class has its own covariance) and 1 (all classes have a
+        common covariance). Default: our choice; the paper chooses the value by cross-validation.
     shrinkage : float, default=0.1
         :math:`\gamma`, between 0 and 1; with 1, distances are Euclidean up to a factor. Default:
-        ours; the paper chooses it by cross-validation.
+        our choice; the paper chooses the value by cross-validation.
 
     Attributes
     ----------
@@ -182,6 +182,6 @@ class RDA(Reducer):
             "pooling": (0.0, 0.125, 0.354, 0.65, 1.0),
             "shrinkage": (0.01, 0.1, 0.25, 0.5, 0.75),
         },
-        grid_source="the paper's pooling; its shrinkage with 0.01 and 0.1 for 0 and 1",
+        grid_source="the paper's grids, with 0.01 and 0.1 instead of 0 and 1 for shrinkage",
         max_components=one_less_than_classes,
     )

@@ -24,7 +24,7 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
     look=("orange", "P"),
 )
 class RFM(LinearDiscriminant):
-    r"""Learn the metric that a kernel machine's gradients use, and project on its directions.
+    r"""Learn a metric from a kernel machine's gradients, and project on the metric's directions.
 
     Starting from :math:`M = I`, each iteration fits a kernel ridge regression of the classes'
     indicators Y and replaces M by the average gradient outer product of its predictions,
@@ -41,16 +41,16 @@ class RFM(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. Default: ours.
+        Number of dimensions, at most the rank of the centred data. Default: our choice.
     n_iter : int, default=5
-        Number of iterations. Default: the paper's on tabular data.
+        Number of iterations. Default: as in the paper for tabular data.
     bandwidth : float, default=1.0
         The bandwidth :math:`\sigma`, in units of the root of the samples' total variance in the
         metric M. The authors' program has a bandwidth of 10, whatever the unit of the data.
-        Default: ours.
+        Default: our choice.
     reg : float, default=0.001
-        The ridge :math:`\rho`; the kernel of a sample with itself is 1. Default: that of the
-        authors' program.
+        The ridge :math:`\rho`; the kernel of a sample with itself is 1. Default: as in the authors'
+        program.
 
     Attributes
     ----------

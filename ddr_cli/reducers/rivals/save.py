@@ -40,13 +40,14 @@ class SAVE(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data. Default: ours.
+        Number of dimensions, at most the rank of the centred data. Default: our choice.
     method : {"save", "dr"}, default="save"
         "save": sliced average variance estimation. "dr": directional regression, which finds
-        differences of means with fewer samples. Default: ours.
+        differences of means with fewer samples. Default: our choice.
     reg : float, default=0
         Ridge: this fraction of the mean variance over the span of the data is added to the diagonal
-        of :math:`\Sigma`; the I above then is the covariance of z. Default: the papers'.
+        of :math:`\Sigma`; the I in the formulas above is then the covariance of z. Default: as in
+        the papers.
 
     Attributes
     ----------
@@ -115,9 +116,9 @@ class SAVE(LinearDiscriminant):
         first = values[: -self.n_components - 2 : -1]
         if (-np.diff(first) <= _EQUAL * first[0]).any():
             warnings.warn(
-                f"SAVE: leading eigenvalues are equal, so their directions follow the order of the "
-                f"rows: the smallest class has {np.bincount(code).min()} samples, the data have "
-                f"{Z.shape[1]} dimensions. Reduce by PCA to fewer dimensions first, or set reg to "
+                f"SAVE: leading eigenvalues are equal, so their directions depend on the order of "
+                f"the rows. The smallest class has {np.bincount(code).min()} samples, and the data "
+                f"have {Z.shape[1]} dimensions. First reduce the dimensions by PCA, or set reg to "
                 "a positive value, such as 0.1.",
                 stacklevel=3,
             )

@@ -39,11 +39,11 @@ class ShrinkageLDA(MeansDiscriminant):
     Parameters
     ----------
     n_components : int or None, default=None
-        Dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
-        Default: scikit-learn's.
+        Number of dimensions, at most min(n_features, n_classes - 1). None: as many as possible.
+        Default: as in scikit-learn.
     shrinkage : "ledoit_wolf" or float, default="ledoit_wolf"
         The weight s, above 0 and at most 1; "ledoit_wolf" estimates the value with the smallest
-        mean squared error. Default: the paper's.
+        mean squared error. Default: as in the paper.
 
     Attributes
     ----------

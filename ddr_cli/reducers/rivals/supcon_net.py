@@ -19,12 +19,12 @@ _TINY = 1e-12  # length of an output that has no direction
 @registered(
     "reducer",
     "supcon_net",
-    "a small network trained by supervised contrast (Khosla et al.; extra torch)",
+    "a small network trained by supervised contrastive learning (Khosla et al.; extra torch)",
     label="SupCon network",
     look=("sky", "D"),
 )
 class SupConNet(Network):
-    r"""Train a network with one hidden layer that turns each class in a direction of its own.
+    r"""Train a network with one hidden layer that maps each class to its own direction.
 
     The outputs :math:`f(x) = W_2 \max(W_1 x + b_1, 0)` of samples in units of `scale_`, on the unit
     sphere as :math:`z = f / \|f\|`, minimise the mean over the samples i of a batch of
@@ -32,25 +32,25 @@ class SupConNet(Network):
     .. math:: -\frac{1}{|P_i|} \sum_{p \in P_i}
         \ln \frac{\exp(z_i^T z_p / \tau)}{\sum_{a \ne i} \exp(z_i^T z_a / \tau)},
 
-    where :math:`P_i` are the others of the class of i. The embedding is z.
+    where :math:`P_i` are the other samples of the class of i. The embedding is z.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the output, at most `n_hidden`. The sphere in one dimension has two points, 1
-        and -1. Default: ours.
+        Number of dimensions of the output, at most `n_hidden`. The sphere in one dimension has two
+        points, 1 and -1. Default: our choice.
     n_hidden : int, default=128
-        Units of the hidden layer. Default: ours.
+        Number of units in the hidden layer. Default: our choice.
     n_epochs : int, default=50
-        Number of passes over the training set. Default: ours.
+        Number of passes over the training set. Default: our choice.
     batch_size : int, default=128
-        Samples in a batch. Default: ours.
+        Number of samples in a batch. Default: our choice.
     learning_rate : float, default=0.003
-        Initial step length of Adam; it falls to 0 along half a cosine. Default: ours.
+        Initial step length of Adam, which decreases to 0 along half a cosine. Default: our choice.
     random_state : int, RandomState or None, default=None
         Seed of the initial weights and the batches.
     temperature : float, default=0.1
-        The temperature :math:`\tau`, at least 0.05. Default: the paper's.
+        The temperature :math:`\tau`, at least 0.05. Default: as in the paper.
 
     Attributes
     ----------

@@ -32,15 +32,15 @@ class TripletNet(Network):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the output, at most `n_hidden`. Default: ours.
+        Number of dimensions of the output, at most `n_hidden`. Default: our choice.
     n_hidden : int, default=128
-        Units of the hidden layer. Default: ours.
+        Number of units in the hidden layer. Default: our choice.
     n_epochs : int, default=50
-        Number of passes over the training set. Default: ours.
+        Number of passes over the training set. Default: our choice.
     batch_size : int, default=128
-        Samples in a batch. Default: ours.
+        Number of samples in a batch. Default: our choice.
     learning_rate : float, default=0.003
-        Initial step length of Adam; it falls to 0 along half a cosine. Default: ours.
+        Initial step length of Adam, which decreases to 0 along half a cosine. Default: our choice.
     random_state : int, RandomState or None, default=None
         Seed of the initial weights and the batches.
 

@@ -46,8 +46,8 @@ class _UMAP(Embedding):
             )
         if self.n_neighbors > n:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors}, which includes the sample itself, but n_samples "
-                f"= {n}."
+                f"n_neighbors={self.n_neighbors} (including the sample itself) is more than "
+                f"n_samples = {n}."
             )
         umap = load_library("umap-learn")
         with one_thread_in_numba():
@@ -100,11 +100,12 @@ class UMAP(_UMAP):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: UMAP's.
+        Number of dimensions of the embedding. Default: as in UMAP.
     n_neighbors : int, default=15
-        Neighbours of a sample in the graph, including the sample itself. Default: UMAP's.
+        Number of neighbours of a sample in the graph, including the sample itself. Default: as in
+        UMAP.
     min_dist : float, default=0.1
-        Smallest distance between embedded samples; it determines a and b. Default: UMAP's.
+        Smallest distance between embedded samples, which determines a and b. Default: as in UMAP.
     random_state : int, RandomState or None, default=None
         Seed of the start and of the descent.
 
@@ -145,7 +146,7 @@ class UMAP(_UMAP):
     look=("orange", "v"),
 )
 class SupervisedUMAP(_UMAP):
-    r"""UMAP of the neighbour graph in which edges between classes are weakened.
+    r"""Embed by UMAP with weaker edges between classes in the neighbour graph.
 
     As `UMAP`, but the weight of an edge between two samples of different classes is multiplied by
     :math:`e^{-f}`, and that of an edge to an unlabelled sample by :math:`e^{-1}`; the graph is then
@@ -155,16 +156,17 @@ class SupervisedUMAP(_UMAP):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding. Default: UMAP's.
+        Number of dimensions of the embedding. Default: as in UMAP.
     n_neighbors : int, default=15
-        Neighbours of a sample in the graph, including the sample itself. Default: UMAP's.
+        Number of neighbours of a sample in the graph, including the sample itself. Default: as in
+        UMAP.
     min_dist : float, default=0.1
-        Smallest distance between embedded samples. Default: UMAP's.
+        Smallest distance between embedded samples. Default: as in UMAP.
     random_state : int, RandomState or None, default=None
         Seed of the start and of the descent.
     target_weight : float, default=0.5
         The weight w of the labels, between 0 and 1; with 1, edges between classes are practically
-        removed. Default: UMAP's.
+        removed. Default: as in UMAP.
 
     Attributes
     ----------

@@ -25,8 +25,8 @@ _DEPTH = 2
 _ANSWER_SECONDS = 5.0
 _ALONE_SECONDS = 120.0
 _LOST = (
-    "The connection to the dask scheduler {} was lost ({}). Finished trials are saved: run the "
-    "same command again when the scheduler is up."
+    "The connection to the dask scheduler {} was lost ({}). Finished trials are saved: repeat "
+    "the command when the scheduler is up."
 )
 
 
@@ -119,7 +119,7 @@ class DaskExecutor(Executor):
     def _end_of(self, job: Job, future: Any) -> JobEnd | None:
         """Return how a job ended, or None if its result was lost and dask repeats it."""
         if future.status in ("cancelled", "lost"):
-            raise ExecutorError(_LOST.format(self._address, "it has dropped the jobs"))
+            raise ExecutorError(_LOST.format(self._address, "the scheduler has dropped the jobs"))
         try:
             end: JobEnd = future.result(timeout=_ANSWER_SECONDS)
             return replace(end, job=job)
@@ -128,7 +128,7 @@ class DaskExecutor(Executor):
         except DdrError:
             raise
         except KilledWorker as error:
-            reason = f"the dask worker {error.last_worker.address} died while it had the job"
+            reason = f"the dask worker {error.last_worker.address} died during the job"
         except Exception as error:
             reason = f"the dask worker failed: {type(error).__name__}: {error}"
         return JobEnd(job, death="killed", reason=reason)
@@ -144,7 +144,7 @@ class DaskExecutor(Executor):
         elif time.monotonic() - self._last_with_workers > _ALONE_SECONDS:
             raise ExecutorError(
                 f"The dask scheduler {self._address} has had no workers for {_ALONE_SECONDS:g} s. "
-                "Finished trials are saved: start workers and run the same command again."
+                "Finished trials are saved: start workers and repeat the command."
             )
 
     def _check_connection(self) -> None:
@@ -156,7 +156,7 @@ class DaskExecutor(Executor):
             self._client.wait_for_workers(1, timeout=_ANSWER_SECONDS)
         except TimeoutError:
             raise InputError(
-                f"The dask scheduler {self._address!r} has no workers; start some with "
+                f"The dask scheduler {self._address!r} has no workers; start workers with "
                 f"`dask worker {self._address}`."
             ) from None
         problems = self._client.run(worker.unfit, self._context.versions, on_error="return")
@@ -175,6 +175,6 @@ def _connect(address: str) -> Any:
         return make(address, timeout=_ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(
-            f"The dask scheduler {address!r} can't be reached ({error}); start one with "
-            "`dask scheduler`, and give the address that it prints."
+            f"The dask scheduler {address!r} can't be reached ({error}); start a scheduler "
+            "with `dask scheduler`, and give the address that it prints."
         ) from error

@@ -38,7 +38,7 @@ def unfit(versions: dict[str, str | None]) -> str:
     own = number_versions()
     differing = sorted(versions.items() - own.items())
     names = ", ".join(f"{name} {own[name]} instead of {other}" for name, other in differing)
-    return f"has {names}: numbers may depend on it, install the same versions" if names else ""
+    return f"has {names}: results may differ, so install the same versions" if names else ""
 
 
 def prepare(context: RunContext, job: SplitJob, data: bytes) -> tuple[JobEnd, bytes]:
