@@ -76,7 +76,7 @@ class Lookup:
         summary, rows = self._matching(selector)
         if len(rows) > 1 and selector.pick == "only":
             raise UnansweredError(
-                f"{len(rows)} rows of {summary.run.name} match, but exactly one must match"
+                f"this entry selects {len(rows)} rows of {summary.run.name}, but must select one"
             )
         return self._best(summary, rows)
 
@@ -93,8 +93,8 @@ class Lookup:
         for place, group in sorted(groups.items()):
             if len(group) > 1 and selector.pick == "only":
                 raise UnansweredError(
-                    f"{len(group)} rows of {summary.run.name} match at the grid value {place}, but "
-                    "exactly one must match"
+                    f"this entry selects {len(group)} rows of {summary.run.name} at the grid value "
+                    f"{place}, but must select one"
                 )
             found.append((float(place), self._best(summary, group)))
         return found
@@ -104,16 +104,18 @@ class Lookup:
             selector = self.over.applied(selector, self.default) or selector
         name = selector.spec or self.default
         if name not in self.summaries:
-            raise UnansweredError(f"there are no results; 'ddr run {name}' produces results")
+            raise UnansweredError(
+                f"the spec {name} has no results; 'ddr run {name}' runs this spec"
+            )
         summary = self.summaries[name]
         run = summary.run
         if not run.is_complete:
-            raise UnansweredError(run.progress)
+            raise UnansweredError(f"the run of {name} is incomplete ({run.progress})")
         family = family_of(run, self.view)
         if family is None and run.spec.split.kind == "whole":
             raise NotApplicableError("all samples are embedded, so there is no held-out data")
         if family is None:
-            raise UnansweredError("the run has only the predefined split")
+            raise UnansweredError("we ran only the predefined split, so there are no re-splits")
         names = (selector.reducer, selector.classifier, family, self.metric)
         rows = summary.by_names.get(names, [])
         if selector.label is not None:
@@ -121,13 +123,13 @@ class Lookup:
             rows = [row for row in rows if labels[row] == label]
         for column, value in selector.params.items():
             if column not in summary.cells:
-                raise UnansweredError(f"the results of {name} have no parameter {column}")
+                raise UnansweredError(f"the results of {name} have no column {column}")
             there, meant = summary.cells[column], value
             if isinstance(value, Near):
                 meant = nearest_place([there[row] for row in rows], value.near)
             rows = [row for row in rows if same_value(there[row], meant)]
         if not rows:
-            raise UnansweredError(f"the results of {name} have no such row")
+            raise UnansweredError(f"no row in the results of {name} has this method and setting")
         return summary, rows
 
     def _best(self, summary: Summary, rows: Sequence[int]) -> Row:
@@ -137,7 +139,7 @@ class Lookup:
         if not complete:
             worst = found[0]
             well = min(worst["n"], worst["planned"] - worst.failed)
-            raise UnansweredError(f"{well} of {worst['planned']} trials succeeded")
+            raise UnansweredError(f"only {well} of {worst['planned']} trials of this row succeeded")
         best = min if lower_is_better(self.metric) else max
         return best(complete, key=lambda row: row["mean"])
 
@@ -149,7 +151,7 @@ def nearest_place(places: Iterable[Any], target: float) -> float:
     """
     numbers = sorted({float(place) for place in places if not pd.isna(place)})
     if not numbers:
-        raise UnansweredError("the results do not have this parameter")
+        raise UnansweredError("the results have no value of the parameter that the entry names")
 
     def distance(place: float) -> float:
         if place > 0 and target > 0:

@@ -12,6 +12,7 @@ from ddr_cli.comparison.names import (
     difference_text,
     family_name,
     lower_is_better,
+    metric_name,
     number,
     parameter_name,
     plain,
@@ -22,6 +23,8 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import t_above, t_quantile
 from ddr_cli.papers.lookup import Lookup, nearest_place
 from ddr_cli.papers.questions import EXACT, NotSweptError, Outcome, Selector, UnansweredError
+
+_NO_INTERVAL = "a confidence interval requires results on at least two re-splits"
 
 Series = list[tuple[float, Row]]
 """Grid values in ascending order, and the row at each."""
@@ -68,6 +71,11 @@ class PartView:
     select: Selector
     than: Selector
     along: str
+
+    @property
+    def metric(self) -> str:
+        """The name of the sub-claim's metric, in words."""
+        return metric_name(self.rows.metric)
 
     @property
     def lower_is_better(self) -> bool:
@@ -117,27 +125,29 @@ class PartView:
 
     def gain(self, *pairs: tuple[Row, Row]) -> tuple[Estimate, str]:
         """Return how much better the first rows are on average, and its description."""
+        average = " on average" if len(pairs) > 1 else ""
         if self.lower_is_better:
             pairs = tuple((second, first) for first, second in pairs)
-        return self.difference(*pairs)
+            return self.difference(*pairs, what=f"second minus first{average}")
+        return self.difference(*pairs, what=f"first minus second{average}")
 
-    def difference(self, *pairs: tuple[Row, Row]) -> tuple[Estimate, str]:
+    def difference(self, *pairs: tuple[Row, Row], what: str) -> tuple[Estimate, str]:
         """Return the mean of first - second, averaged over several pairs, and its description.
 
-        Over re-splits, and only there, it must have an interval.
+        `what` names the difference. Over re-splits, and only there, it must have an interval.
         """
         try:
             if self.rows.view == "own":
                 means = [paired(first, second).values.mean() for first, second in pairs]
-                return Estimate(float(np.mean(means))), ""
+                mean = float(np.mean(means))
+                return Estimate(mean), f"; {what}: {self.points(mean)}"
             found = difference_interval(*pairs)
         except InputError as error:
             raise UnansweredError(str(error).rstrip(".")) from None
         if found is None:
-            raise UnansweredError("an interval needs at least two re-splits")
-        what = "difference" if len(pairs) == 1 else "average difference"
+            raise UnansweredError(_NO_INTERVAL)
         return Estimate(found.mean, found.low, found.high, found.n), (
-            f"; {what} {self.points(found.mean)}, {100 * MEAN_LEVEL:g} % interval "
+            f"; {what}: {self.points(found.mean)}, with a {100 * MEAN_LEVEL:g} % interval of "
             f"{self.points(found.low, unit=False)} to {self.points(found.high, unit=False)} over "
             f"{family_name(pairs[0][0].family, found.n)}, {found.name}"
         )
@@ -147,11 +157,11 @@ class PartView:
         if self.rows.view == "own":
             return Estimate(float(row["mean"])), ""
         if np.isnan(row["mean_low"]):
-            raise UnansweredError("an interval needs at least two re-splits")
+            raise UnansweredError(_NO_INTERVAL)
         return Estimate(float(row["mean"]), row["mean_low"], row["mean_high"], int(row["n"])), (
-            f" ({100 * MEAN_LEVEL:g} % interval {self.show(row['mean_low'])} to "
+            f", with a {100 * MEAN_LEVEL:g} % interval of {self.show(row['mean_low'])} to "
             f"{self.show(row['mean_high'])} over {family_name(row.family, row['n'])}, "
-            f"{row['mean_interval']})"
+            f"{row['mean_interval']}"
         )
 
     def estimate(self, values: NDArray[np.float64]) -> Estimate:
@@ -168,6 +178,10 @@ class PartView:
         """Return a difference of two values as text."""
         return difference_text(difference, self.rows.metric, unit=unit)
 
+    def amount(self, difference: float) -> str:
+        """Return a positive difference of two values as text, without its sign."""
+        return self.points(difference).lstrip("+")
+
     def place(self, value: float) -> str:
         """Return a grid value as text, such as ``β = 0.562``."""
         return f"{parameter_name(self.along, short=True)} = {plain(value)}"
@@ -178,4 +192,12 @@ class PartView:
 
     def show_row(self, row: Row) -> str:
         """Return a row's mean with its method."""
-        return f"{self.show(row['mean'])} ({row.title})"
+        facts = [row.settings] if row.settings else []
+        if row["classifier_label"] != self.metric:
+            facts.insert(0, f"classifier: {row['classifier_label']}")
+        setting = f" ({', '.join(facts)})" if facts else ""
+        return f"{self.show(row['mean'])} for {row['reducer_label']}{setting}"
+
+    def show_pair(self, first: Row, second: Row) -> str:
+        """Return the means of two rows, with their methods, as a clause."""
+        return f"the {self.metric} is {self.show_row(first)} and {self.show_row(second)}"

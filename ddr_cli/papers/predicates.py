@@ -62,7 +62,7 @@ class AtLeastValue(Predicate):
     def __call__(self, view: PartView) -> Outcome:
         row = view.row()
         level, words = view.level(row)
-        text = f"{view.show_row(row)}{words}; required: "
+        text = f"the {view.metric} is {view.show_row(row)}{words}; the claim requires "
         if view.lower_is_better:
             return level.within(f"{text}at most {view.show(1 - self.value)}", below=1 - self.value)
         return level.within(f"{text}at least {view.show(self.value)}", above=self.value)
@@ -77,7 +77,8 @@ class AtMostValue(Predicate):
     def __call__(self, view: PartView) -> Outcome:
         row = view.row()
         level, words = view.level(row)
-        text = f"{view.show_row(row)}{words}; required: at most {view.show(self.value)}"
+        text = f"the {view.metric} is {view.show_row(row)}{words}; the claim requires at most "
+        text += view.show(self.value)
         return level.within(text, below=self.value)
 
 
@@ -93,8 +94,9 @@ class Ahead(Compares):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         gain, words = view.gain((ours, other))
-        asked = f"; required: at least {view.points(self.at_least)}" if self.at_least else ""
-        text = f"{view.show_row(ours)} against {view.show_row(other)}{words}{asked}"
+        text = f"{view.show_pair(ours, other)}{words}; the claim requires the first to be "
+        text += "lower" if view.lower_is_better else "higher"
+        text += f" by at least {view.amount(self.at_least)}" if self.at_least else ""
         found = gain.within(text, above=self.at_least)
         return found._replace(holds=found.holds and gain.mean > 0)
 
@@ -108,10 +110,9 @@ class NotBehind(Compares):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         gain, words = view.gain((ours, other))
-        text = (
-            f"{view.show_row(ours)} against {view.show_row(other)}{words}; required: worse by at "
-        )
-        text += f"most {view.points(self.tolerance).lstrip('+')}"
+        text = f"{view.show_pair(ours, other)}{words}; the claim allows the first to be "
+        text += "higher" if view.lower_is_better else "lower"
+        text += f" by at most {view.amount(self.tolerance)}"
         return gain.within(text, above=-self.tolerance)
 
 
@@ -125,10 +126,12 @@ class RelativeGain(Compares):
         ours, other = view.pair()
         gain, words = view.gain((ours, other))
         fraction = gain.mean / other["mean"]
+        change = "reduction" if view.lower_is_better else "increase"
         return Outcome(
             fraction >= self.at_least - EXACT,
-            f"a gain of {100 * fraction:.1f} %; required: at least {100 * self.at_least:g} %; "
-            f"{view.show_row(ours)} against {view.show_row(other)}{words}",
+            f"{view.show_pair(ours, other)}{words}; the relative {change}, as a fraction of the "
+            f"second, is {100 * fraction:.1f} %, and the claim requires at least "
+            f"{100 * self.at_least:g} %",
             gain.p(above=self.at_least * other["mean"]),
         )
 
@@ -141,10 +144,9 @@ class WithinOf(Compares):
 
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
-        difference, words = view.difference((ours, other))
-        text = f"{view.show_row(ours)} and {view.show_row(other)} differ by "
-        text += f"{view.points(difference.mean)}; required: at most "
-        text += f"{view.points(self.tolerance).lstrip('+')}{words}"
+        difference, words = view.difference((ours, other), what="first minus second")
+        text = f"{view.show_pair(ours, other)}{words}; the claim allows a difference of at most "
+        text += view.amount(self.tolerance)
         return difference.within(text, above=-self.tolerance, below=self.tolerance)
 
 
@@ -158,13 +160,14 @@ class Faster(Compares):
         names = [row["reducer_label"] for row in view.pair()]
         ours, other = (row.trials["fit_seconds"].to_numpy(float) for row in view.pair())
         if min(ours.min(), other.min()) <= 0:
-            raise UnansweredError("some fits took no measurable time")
+            raise UnansweredError("some fits were too short for the clock to measure their time")
         ratio = float(other.mean() / ours.mean())
         p = float("nan")
         if view.rows.view == "resplits" and len(ours) == len(other) > 1:
             p = view.estimate(np.log(other) - np.log(ours)).p(above=np.log(self.times))
-        text = f"a fit of {names[1]} takes {ratio:.3g} times as long as a fit of {names[0]}; "
-        return Outcome(ratio >= self.times, f"{text}required: at least {self.times:g} times", p)
+        text = f"a fit of {names[1]} takes {ratio:.3g} times as long as a fit of {names[0]}; the "
+        text += f"claim requires at least {self.times:g} times as long"
+        return Outcome(ratio >= self.times, text, p)
 
 
 # -- a series along a parameter -------------------------------------------------------------------
@@ -182,8 +185,9 @@ class LevelAt(OnGrid):
         place, row = view.at(self.at)
         level, words = view.level(row)
         low, high = self.value - self.tolerance, self.value + self.tolerance
-        text = f"{view.show_at(place, row)}{words}; printed: {view.show(self.value)}, "
-        text += f"required: {view.show(low)} to {view.show(high)}"
+        text = f"the {view.metric} is {view.show_at(place, row)}{words}; the paper prints "
+        text += f"{view.show(self.value)}, and the claim requires {view.show(low)} to "
+        text += view.show(high)
         return level.within(text, above=low, below=high)
 
 
@@ -197,7 +201,8 @@ class BelowAt(OnGrid):
     def __call__(self, view: PartView) -> Outcome:
         place, row = view.at(self.at)
         level, words = view.level(row)
-        text = f"{view.show_at(place, row)}{words}; required: below {view.show(self.value)}"
+        text = f"the {view.metric} is {view.show_at(place, row)}{words}; the claim requires less "
+        text += f"than {view.show(self.value)}"
         return Outcome(level.mean < self.value, text, level.p(below=self.value))
 
 
@@ -215,14 +220,18 @@ class MinimumIn(OnGrid):
         # The best on the other side of the border shows how much the minimum's position means.
         others = [item for item in found if (self.low <= item[0] <= self.high) != inside]
         if not others:
-            raise UnansweredError("all grid values are inside the range, or all are outside")
+            raise UnansweredError(
+                "the grid needs values inside and outside the range that the claim names"
+            )
         other_place, other = min(others, key=_mean)
-        side = f"{'outside' if inside else 'within'} {plain(self.low)} to {plain(self.high)}"
+        meant = f"in the range from {view.place(self.low)} to {plain(self.high)}"
         if self.low == self.high:
-            side = "elsewhere on the grid" if inside else f"at {plain(self.low)}"
-        difference, words = view.difference((other, row))
-        text = f"the minimum is {view.show_at(place, row)}; the lowest value {side} is "
-        text += f"{view.show_at(other_place, other)}{words}"
+            meant = f"at {view.place(self.low)}"
+        side = "elsewhere on the grid" if inside else meant
+        difference, words = view.difference((other, row), what="second minus first")
+        text = f"the minimum of the {view.metric} is {view.show_at(place, row)}; {side}, the "
+        text += f"minimum is {view.show_at(other_place, other)}{words}; the claim requires the "
+        text += f"minimum {meant}"
         return Outcome(inside, text, difference.p(above=0))
 
 
@@ -235,14 +244,13 @@ class FlatIn(_Range):
     def __call__(self, view: PartView) -> Outcome:
         found = view.series(self.low, self.high)
         if len(found) < 2:
-            raise UnansweredError("the grid has fewer than two values in the range of the claim")
+            raise UnansweredError("the range of the claim contains fewer than two grid values")
         (low_place, low), (high_place, high) = min(found, key=_mean), max(found, key=_mean)
-        spread, words = view.difference((high, low))
+        spread, words = view.difference((high, low), what="largest minus smallest")
         return spread.within(
-            f"from {view.show(low['mean'])} ({view.place(low_place)}) to "
-            f"{view.show(high['mean'])} ({view.place(high_place)}), a range of "
-            f"{view.points(spread.mean).lstrip('+')}; required: at most "
-            f"{view.points(self.tolerance).lstrip('+')}{words}",
+            f"the {view.metric} varies from {view.show_at(low_place, low)} to "
+            f"{view.show_at(high_place, high)}{words}; the claim allows a variation of at most "
+            f"{view.amount(self.tolerance)}",
             below=self.tolerance,
         )
 
@@ -271,10 +279,13 @@ class StaysWithin(OnGrid):
                 longest = current
         band = f"{view.show(low)} to {view.show(high)}"
         if not longest:
-            return Outcome(False, f"no mean on the grid is within {band}", 1.0)
+            text = f"at no grid value is the mean {view.metric} in the required range, {band}"
+            return Outcome(False, text, 1.0)
         ends = f"{view.place(longest[0][0])} to {plain(longest[-1][0])}"
         means = [row["mean"] for _, row in longest]
-        text = f"{view.show(min(means))} to {view.show(max(means))} from {ends}; required: {band}"
+        text = f"the {view.metric} is {view.show(min(means))} to {view.show(max(means))} from "
+        text += f"{ends}; the claim requires {band} over a range whose largest grid value is at "
+        text += f"least {self.span:g} times the smallest"
         inside = [view.level(row)[0].p(above=low, below=high) for _, row in found]
         # The range of the asked length whose intervals are deepest inside the band.
         ranges = (slice(a, b) for a, b in combinations(range(len(found) + 1), 2))
@@ -293,10 +304,10 @@ class RisesTowards(OnGrid):
     def __call__(self, view: PartView) -> Outcome:
         end_place, end = view.series()[0 if self.end == "low" else -1]
         start_place, start = view.at(self.start)
-        rise, words = view.difference((end, start))
-        asked = f"; required: a rise of at least {view.points(self.at_least).lstrip('+')}"
-        text = f"{view.show_at(start_place, start)} and {view.show_at(end_place, end)}{words}"
-        text += asked if self.at_least else ""
+        rise, words = view.difference((end, start), what="second minus first")
+        text = f"the {view.metric} is {view.show_at(start_place, start)} and "
+        text += f"{view.show_at(end_place, end)}{words}; the claim requires a rise"
+        text += f" of at least {view.amount(self.at_least)}" if self.at_least else ""
         found = rise.within(text, above=self.at_least)
         return found._replace(holds=found.holds and rise.mean > 0)
 
@@ -315,20 +326,21 @@ class AheadAlong(_Range, Compares):
     def __call__(self, view: PartView) -> Outcome:
         found = view.common(self.low, self.high)
         if not found:
-            raise UnansweredError("the two grids have no value in common in the range of the claim")
+            raise UnansweredError(
+                "in the range of the claim, the grids of the two methods share no value"
+            )
         sign = -1 if view.lower_is_better else 1
         gains = [sign * (ours["mean"] - other["mean"]) for _, ours, other in found]
         ahead = sum(gain > 0 for gain in gains)
-        place, ours, other = found[min(range(len(found)), key=gains.__getitem__)]
+        _, ours, other = found[min(range(len(found)), key=gains.__getitem__)]
         average, words = view.gain(*((ours, other) for _, ours, other in found))
-        asked = (
-            f"; required: at least {view.points(self.at_least)} on average" if self.at_least else ""
-        )
+        side = "lower" if view.lower_is_better else "higher"
+        asked = f", and by at least {view.amount(self.at_least)} on average"
         return Outcome(
             ahead == len(found) and average.mean >= self.at_least - EXACT,
-            f"better at {ahead} of {len(found)} grid values, and by {view.points(average.mean)} on "
-            f"average; the smallest difference is {view.show(ours['mean'])} against "
-            f"{view.show_at(place, other)}{words}{asked}",
+            f"at the grid value least favourable to the claim, {view.show_pair(ours, other)}; the "
+            f"first is {side} at {ahead} of {len(found)} grid values{words}; the claim requires "
+            f"the first to be {side} at every grid value{asked if self.at_least else ''}",
             average.p(above=self.at_least),
         )
 
