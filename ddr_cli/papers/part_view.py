@@ -20,6 +20,7 @@ from ddr_cli.comparison.names import (
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row
 from ddr_cli.comparison.within_dataset import difference_interval, paired
 from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.metrics import get_scale, measured
 from ddr_cli.evaluation.statistics import t_above, t_quantile
 from ddr_cli.papers.lookup import Lookup, nearest_place
 from ddr_cli.papers.questions import EXACT, NotSweptError, Outcome, Selector, UnansweredError
@@ -74,8 +75,8 @@ class PartView:
 
     @property
     def metric(self) -> str:
-        """The name of the sub-claim's metric, in words."""
-        return metric_name(self.rows.metric)
+        """The sub-claim's metric in words."""
+        return get_scale(self.rows.metric).title
 
     @property
     def lower_is_better(self) -> bool:
@@ -192,9 +193,10 @@ class PartView:
 
     def show_row(self, row: Row) -> str:
         """Return a row's mean with its method."""
-        facts = [row.settings] if row.settings else []
-        if row["classifier_label"] != self.metric:
-            facts.insert(0, f"classifier: {row['classifier_label']}")
+        facts, label = [row.settings] if row.settings else [], row["classifier_label"]
+        if label != metric_name(self.rows.metric):
+            kind = "measure" if row["classifier"] in measured() else "classifier"
+            facts.insert(0, f"{kind}: {label}")
         setting = f" ({', '.join(facts)})" if facts else ""
         return f"{self.show(row['mean'])} for {row['reducer_label']}{setting}"
 

@@ -163,7 +163,7 @@ def test_a_partial_run_is_never_a_result(tmp_path, write_results, make_spec):
     run = load_run(write_results(tmp_path, spec, lambda *_: 0.09, keep=8))
     (result,) = judge_numbers(_artefact(_printed("9 %")), {"run": summarize(run)})
     assert result.own.verdict == "not run"
-    assert result.own.reason == "8 of 11 trials done"
+    assert result.own.reason == "the run of run is incomplete (8 of 11 trials done)"
 
 
 def test_a_row_with_failed_trials_is_never_a_result(tmp_path, write_results, make_spec):
@@ -172,7 +172,7 @@ def test_a_row_with_failed_trials_is_never_a_result(tmp_path, write_results, mak
     (result,) = judge_numbers(_artefact(_printed("9 %")), {"run": summary_of(folder)})
     assert result.own.verdict == "reproduced"
     assert result.resplits.verdict == "not run"
-    assert result.resplits.reason == "9 of 10 trials succeeded"
+    assert result.resplits.reason == "only 9 of 10 trials of this row succeeded"
 
 
 def test_a_paper_with_random_splits_of_its_own_is_judged_on_them(
