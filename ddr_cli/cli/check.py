@@ -39,7 +39,7 @@ def check(
 ) -> None:
     """Check in seconds that a method meets the requirements of a run, such as determinism.
 
-    If a check fails, the command prints the consequence for a run and exits with 1.
+    If a method fails a check, the command states what this means for a run and exits with 1.
     """
     from ddr_cli.core.yaml_loader import parse_value
     from ddr_cli.engine.contracts import check_piece
@@ -65,7 +65,7 @@ def _show(checked: Checked) -> None:
     for finding in checked.failing:
         typer.echo(f"{finding.contract}: {finding.meaning}")
     held = sum(finding.holds is True for finding in checked.findings)
-    typer.echo(f"{held} requirements hold, {len(checked.failing)} fail.\n")
+    typer.echo(f"The method meets {held} requirements and fails {len(checked.failing)}.\n")
 
 
 def _table(checked: Checked) -> Table:

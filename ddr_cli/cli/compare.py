@@ -60,7 +60,8 @@ def compare(
         float,
         typer.Option(
             "--equivalence",
-            help="Largest difference that counts as equal; 0.01 is one percentage point.",
+            help="Largest difference at which two methods count as equal; 0.01 is one "
+            "percentage point.",
         ),
     ] = 0.01,
     as_json: AsJson = False,
@@ -75,7 +76,7 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compare methods by their differences on the same splits, and across data sets.
+    """Compare methods by the differences of their metrics on the same splits, and over data sets.
 
     The comparison of two methods does not depend on the other methods. Only the p-values after
     Holm's correction depend on the number of comparisons; the tables also show the uncorrected

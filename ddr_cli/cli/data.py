@@ -251,7 +251,9 @@ def new(
     ] = None,
     feature: Annotated[
         Columns,
-        typer.Option("--feature", help="A numeric column to use as a feature. May be repeated."),
+        typer.Option(
+            "--feature", help="A column of numbers to keep as a feature. May be repeated."
+        ),
     ] = None,
     missing_value: Annotated[
         Columns,
@@ -354,8 +356,8 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     is_table = described.format is not None and described.format.name in ("csv", "table")
     if is_table and (ratio := ratio_of_spreads(dataset.X)) > OTHER_UNITS:
         typer.echo(
-            f"The standard deviations of the features differ by a factor of {ratio:,.0f}. With "
-            "'preprocess: [standardize]' in a spec, all features have equal weight."
+            f"The standard deviations of the features differ by a factor of up to {ratio:,.0f}. "
+            "With 'preprocess: [standardize]' in a spec, all features have equal weight."
         )
     words = "".join(f" --preprocess {step}" for step in steps)
     typer.echo("Next:")

@@ -20,7 +20,9 @@ def embed(
     ],
     reducers: Annotated[
         list[str],
-        typer.Option("--reducer", help="A reducer. May be repeated; each reducer has a panel."),
+        typer.Option(
+            "--reducer", help="A reducer. May be repeated: the picture has a panel for each."
+        ),
     ],
     settings: Annotated[
         list[str] | None,

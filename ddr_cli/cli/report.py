@@ -48,8 +48,8 @@ def report(
     """Rebuild tables, figures, verdicts and one page from the trial logs of all runs.
 
     For runs that belong to no paper, the command writes the table, paired differences and
-    failures. If a run cannot be read, the command names the run, continues without it and exits
-    with 1.
+    failures. If a run cannot be read, the command names the run, reports the other runs and
+    exits with 1.
     """
     from ddr_cli.papers.report import check_report, write_report
 
@@ -70,7 +70,7 @@ def report(
         return
     same, files = len(outcome.unchanged), len(outcome.files)
     kept = f"; {same} figure{'s' * (same > 1)} unchanged" if same else ""
-    typer.echo(f"{files} file{'s' * (files > 1)} up to date below {results}{kept}.", err=as_json)
+    typer.echo(f"{files} file{'s' * (files > 1)} below {results} up to date{kept}.", err=as_json)
     if outcome.page and not as_json:
         size = outcome.page.stat().st_size
         typer.echo(f"The report: {outcome.page} ({size / 1e6:.2f} MB)")
@@ -120,4 +120,4 @@ def _show(outcome: ReportOutcome, *, full: bool) -> None:
     if own and not shown:
         print_table(screen, totals_table(own))
     if not full and (papers or not shown):
-        typer.echo("For every number and claim, use --full or open the page.")
+        typer.echo("To see every number and claim, add --full or open the page.")

@@ -60,13 +60,19 @@ Tracks = Annotated[
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="NAME", help="Only this data set or group. May be repeated."),
+    typer.Option(
+        "--only",
+        metavar="NAME",
+        help="Name of a data set or group; the others are left out. May be repeated.",
+    ),
 ]
 OwnMethod = Annotated[
     str,
     typer.Argument(help="Your method: ./mine.py:MyMethod, package.module:Class or a name."),
 ]
-Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="A budget of CPU hours.")]
+Hours = Annotated[
+    float | None, typer.Option("--hours", min=0.0, help="CPU hours that may be used.")
+]
 Classifier = Annotated[
     str | None,
     typer.Option(
@@ -435,8 +441,8 @@ def submit(
 
     The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
     and a card. The command reads the card's fields from the file of --card (default: an earlier
-    card in the folder). It takes missing fields from the metadata of the method's package and from
-    the method's docstring.
+    card in the folder). If the file lacks a field, the command takes it from the metadata of the
+    method's package or from the method's docstring.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
@@ -467,9 +473,9 @@ def verify(
 ) -> None:
     """Rerun splits of a submitted method, drawn at random, and compare all values bit by bit.
 
-    The method runs in sealed processes. If all values and the audit are equal, the command
-    records the verification in verified.json. Otherwise the command shows the values that
-    differ, names the libraries whose versions differ, and exits with 1.
+    The method runs in sealed processes. If all values and the audit equal those in the
+    submission, the command records the verification in verified.json. Otherwise the command shows
+    the values that differ, names the libraries whose versions differ, and exits with 1.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table
@@ -485,10 +491,12 @@ def verify(
         _print_error(line)
     if not found.is_equal:
         typer.echo(
-            f"{submission.card.label} is not verified: its rerun gave other results.", err=True
+            f"{submission.card.label} is not verified: the results of the rerun differ from those "
+            "in the submission.",
+            err=True,
         )
         raise typer.Exit(EXIT_FAILED)
     typer.echo(
-        f"{submission.card.label} is verified: all values of {found.rows} rows are equal "
-        f"({found.datasets} data sets, number of splits per data set: {found.splits})."
+        f"{submission.card.label} is verified: all values of {found.rows} rows equal those in the "
+        f"submission ({found.datasets} data sets, number of splits per data set: {found.splits})."
     )

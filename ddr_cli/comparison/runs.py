@@ -105,7 +105,8 @@ def load_run(folder: Path) -> Run:
     except InputError as error:
         reason = str(error).rstrip(".")
         raise InputError(
-            f"{path} is damaged: {reason}. Restore it, or run the spec again with --redo all."
+            f"{path} is damaged: {reason}. Restore this file, or run the spec "
+            "again with --redo all."
         ) from None
     trials = read_trials(folder, which="all")
     needed = [*spec.metrics, *spec.sweep, *([LABELS] if len(spec.labels) > 1 else [])]
@@ -116,8 +117,8 @@ def load_run(folder: Path) -> Run:
         )
     if lacking := [name for name in needed if name not in trials]:
         raise InputError(
-            f"The trial log of {folder} is damaged: it has no column '{lacking[0]}'. Restore it, "
-            "or run the spec again with --redo all."
+            f"The trial log of {folder} is damaged: it has no column '{lacking[0]}'. Restore the "
+            f"file {FILE_NAME}, or run the spec again with --redo all."
         )
     families = {split: split_family(split) for split in trials["split"].unique()}
     return Run(folder, manifest, spec, trials.assign(family=trials["split"].map(families)))

@@ -281,8 +281,9 @@ def _column(name: str, parameters: Sequence[str], places: Sequence[ComparedRun])
         return meant[0]
     hint = did_you_mean(name, [*parameters, *(each.split(".")[-1] for each in parameters)])
     if meant:
-        hint = f" It can mean {' or '.join(meant)}; write the whole name."
-    raise InputError(f"The runs have no single parameter '{name}'.{hint}")
+        hint = f" Write the whole name, {' or '.join(meant)}."
+    problem = "is ambiguous" if meant else "does not exist in the results"
+    raise InputError(f"The parameter '{name}' {problem}.{hint}")
 
 
 def _one_budget(

@@ -450,7 +450,7 @@ def _item_of(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Ite
     if found is None:
         raise InputError(
             f"{run.folder / journal.FILE_NAME} contains a {piece} '{setting[piece]}' whose "
-            f"parameters are not in {MANIFEST}; one of the two files belongs to another run. Run "
+            f"parameters are not in {MANIFEST}, so these two files belong to different runs. Run "
             "the spec again with --redo all."
         )
     return found

@@ -203,7 +203,9 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         reason = "it does not exist" if isinstance(error, FileNotFoundError) else error.strerror
-        raise InputError(f"The file {path} can't be read: {reason}.") from None
+        raise InputError(
+            f"The file {path} can't be read ({reason}); check the path and its permissions."
+        ) from None
 
 
 def _from_file(path: Path) -> ModuleType:

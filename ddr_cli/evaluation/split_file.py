@@ -52,16 +52,20 @@ def read_split_file(path: Path) -> SplitFile:
         content = path.read_bytes()
         lines = content.decode("utf-8-sig").splitlines()
     except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
+        raise InputError(
+            f"{path} can't be read ({error.strerror or error}); check the path and its permissions."
+        ) from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: the file is not UTF-8 text.") from None
+        raise InputError(f"{path} is not UTF-8 text; save the file as UTF-8.") from None
     names, rows = _checked_table(path, lines)
     splits = []
     for name, column in zip(names, np.array(rows, dtype=str).T, strict=True):
         train, test = (np.flatnonzero(column == part) for part in ("train", "test"))
         for part, found in (("train", train), ("test", test)):
             if not len(found):
-                raise InputError(f"{path}: the split '{name}' has no row with '{part}'.")
+                raise InputError(
+                    f"{path}: the split '{name}' has no row with '{part}'; mark at least one."
+                )
         splits.append((train, test))
     return SplitFile(hashlib.sha256(content).hexdigest(), len(rows), tuple(splits))
 
@@ -88,7 +92,8 @@ def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[s
     for number, row in enumerate(table[1:], start=2):
         if len(row) != len(names):
             raise InputError(
-                f"{path}, line {number}: {len(row)} cells, but line 1 has {len(names)} cells."
+                f"{path}, line {number} has {len(row)} cells, but line 1 has {len(names)}; make "
+                "both equal."
             )
         for name, cell in zip(names, row, strict=True):
             if cell not in _PARTS:

@@ -155,7 +155,7 @@ def assess(results: Path, paper: str | None = None) -> Assessment:
     if not folders:
         first = papers[0].artefacts[0].specs[0]
         raise InputError(
-            f"{results} has no results of the paper '{paper}'; 'ddr run {first}' produces results."
+            f"{results} has no results of the paper '{paper}'; run a spec first: 'ddr run {first}'."
         )
     summaries, unread = {}, []
     for folder in track(folders, "Runs"):

@@ -63,7 +63,7 @@ def read_record(results: Path) -> Record:
         place = ".".join(str(part) for part in first["loc"])
         raise InputError(
             f"{path} is not a record of verdicts ({place}: {first['msg']}). Delete "
-            f"this file; 'ddr report {results}' writes it again."
+            f"{path.name}; 'ddr report {results}' then writes a new record."
         ) from None
 
 

@@ -313,7 +313,7 @@ class Part(_Said):
         own = {key: value for key, value in given.items() if key not in ("term", "why")}
         if set(own) & set(term.set) and "why" not in given:
             raise ValueError(
-                f"'{name}' has its thresholds in the glossary; add 'why' to use others"
+                f"the glossary defines the thresholds of '{name}'; to change one here, add 'why'"
             )
         predicate = {"name": term.predicate, **term.set, **own}
         return {"why": given.get("why"), **data, "term": name, "predicate": predicate}
@@ -445,7 +445,7 @@ class Paper(Frozen):
             if unknown := {*reading.specs, *reading.specs.values()} - specs:
                 name = min(unknown)
                 raise ValueError(
-                    f"reading '{reading.name}' names '{name}', which is no artefact's spec"
+                    f"reading '{reading.name}' names '{name}', but no artefact has this spec"
                 )
         return self
 

@@ -222,7 +222,7 @@ def _dotted(spec: Spec, given: str) -> str:
             return name
     raise InputError(
         f"{spec.name} has no parameter '{given}'.{did_you_mean_setting(given, known)} "
-        f"Its parameters are {', '.join(known)}."
+        f"The parameters are {', '.join(known)}."
     )
 
 

@@ -387,7 +387,7 @@ def rounded(value: Any) -> Any:
 
 def _uniform(values: list[float], given: Sequence[float]) -> list[Any]:
     if not all(math.isfinite(v) for v in values):
-        raise GridError("the first and the second number of the rule are too far apart.")
+        raise GridError("the values of the rule overflow; write a smaller first or second number.")
     if all(isinstance(v, int) for v in given) and all(float(v).is_integer() for v in values):
         return [int(v) for v in values]
     return [float(v) for v in values]

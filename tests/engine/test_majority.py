@@ -65,7 +65,7 @@ def test_a_papers_numbers_are_never_read_off_failures(make_spec, run, tmp_path):
     run(spec)
     lookup = Lookup({spec.name: summary_of(tmp_path / spec.name)}, spec.name, "resplits", "error")
     assert lookup.row(Selector(reducer="none", classifier="knn"))["n"] == 3
-    with pytest.raises(UnansweredError, match="0 of 3 trials succeeded"):
+    with pytest.raises(UnansweredError, match="0 of 3 trials of this row succeeded"):
         lookup.row(Selector(reducer="isomap", classifier="knn"))
 
 

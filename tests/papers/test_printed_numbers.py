@@ -144,9 +144,9 @@ def test_the_best_of_a_grid_is_taken_where_the_paper_prints_it(summaries):
     [
         ({}, "5 rows of run"),
         ({"params": {"reducer.beta": {"near": 100}}}, "no value near 100"),
-        ({"params": {"reducer.gamma": 1}}, "no parameter reducer.gamma"),
-        ({"params": {"reducer.beta": 0.2}}, "no such row"),
-        ({"params": {"reducer.beta": 0.2, "reducer.n_neighbors": 4}}, "no such row"),
+        ({"params": {"reducer.gamma": 1}}, "no column reducer.gamma"),
+        ({"params": {"reducer.beta": 0.2}}, "no row"),
+        ({"params": {"reducer.beta": 0.2, "reducer.n_neighbors": 4}}, "no row"),
         ({"spec": "other", "pick": "best"}, "ddr run other"),
     ],
 )

@@ -449,7 +449,7 @@ def test_the_command_shows_the_verdicts(written, tmp_path):
     assert "reproduced" in output
     assert "the paper's setting / re-splits" in output
     assert re.search("Other runs .* mine 3 of 3", output)
-    assert "files up to date below" in output
+    assert "up to date" in output
     assert len(done.output.splitlines()) < 60
     full = _run(results, "--format", "csv", "--full")
     assert "printed numbers" in full.output

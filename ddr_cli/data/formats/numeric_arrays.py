@@ -266,8 +266,8 @@ def read_rdata(
     X_names, y_names = ((each,) if isinstance(each, str) else each for each in (data, label))
     if len(X_names) != len(y_names):
         raise InputError(
-            f"{path}: the option data lists {len(X_names)} variables, but label lists "
-            f"{len(y_names)}."
+            f"{path}: the option 'data' names {len(X_names)} variables, but the option 'label' "
+            f"names {len(y_names)}; name one variable with labels per variable with features."
         )
     raw = concatenate_rows(
         [
@@ -416,6 +416,6 @@ def _find_named(path: Path, found: Mapping[str, Any], name: str, kind: str) -> A
     if name not in found:
         raise InputError(
             f"{path}: there is no {kind} '{name}'; the file has {', '.join(found) or 'none'}."
-            f"{did_you_mean(name, found)} The options data and label of the format choose another."
+            f"{did_you_mean(name, found)} Name another {kind} with the options 'data' and 'label'."
         )
     return found[name]
