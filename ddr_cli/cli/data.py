@@ -47,7 +47,9 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
     if everything and names:
         raise InputError("Name data sets or use --all, but not both.")
     if not everything and not names:
-        raise InputError("Name a data set, or use --all; 'ddr data status' shows their names.")
+        raise InputError(
+            "Name a data set, or use --all; 'ddr data status' shows the names of all data sets."
+        )
     return [load_card(name) for name in (card_names() if everything else names or ())]
 
 

@@ -234,7 +234,8 @@ def table(
     defaults: Annotated[
         bool,
         typer.Option(
-            "--defaults", help="Compare methods at their defaults instead of tuned methods."
+            "--defaults",
+            help="Compare methods with default parameters instead of tuned parameters.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -474,8 +475,8 @@ def verify(
     """Rerun splits of a submitted method, drawn at random, and compare all values bit by bit.
 
     The method runs in sealed processes. If all values and the audit equal those in the
-    submission, the command records the verification in verified.json. Otherwise the command shows
-    the values that differ, names the libraries whose versions differ, and exits with 1.
+    submission, the command records the verification in verified.json. If a value differs,
+    the command shows both values, names the libraries whose versions differ, and exits with 1.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table

@@ -375,7 +375,7 @@ class Claim(_Said):
     def _has_a_part_that_counts(self) -> Self:
         if all(part.reading for part in self.parts):
             raise ValueError(
-                f"every part of '{self.id}' has a 'reading'; at least one part must have none"
+                f"every part of '{self.id}' has a 'reading'; remove at least one of these keys"
             )
         return self
 

@@ -53,7 +53,10 @@ def test_features_in_other_units_are_reported(new, tmp_path):
         }
     )
     frame.to_csv(tmp_path / "units.csv", index=False)
-    assert "a factor of up to 1,000,000" in new("units", "--path", "units.csv", "--label", "label").output
+    assert (
+        "a factor of up to 1,000,000"
+        in new("units", "--path", "units.csv", "--label", "label").output
+    )
     frame.assign(km=frame["mm"] * 2).to_csv(tmp_path / "same.csv", index=False)
     assert "a factor of" not in new("same", "--path", "same.csv", "--label", "label").output
 

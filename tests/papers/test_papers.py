@@ -158,7 +158,7 @@ def test_a_term_brings_its_threshold_and_the_later_date(tmp_path):
 def test_a_threshold_of_its_own_needs_a_reason(tmp_path):
     own = "{term: flat, low: 3, tolerance: 0.2}"
     text = MINIMAL.replace("{term: below, at: 3, value: 0.1}", own)
-    with pytest.raises(InputError, match="thresholds in the glossary"):
+    with pytest.raises(InputError, match="glossary defines the thresholds"):
         read_paper(_written(tmp_path, text))
     text = text.replace("tolerance: 0.2", "tolerance: 0.2, why: the axis is coarse")
     (part,) = read_paper(_written(tmp_path, text)).claims[0].parts
