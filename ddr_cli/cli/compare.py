@@ -81,8 +81,8 @@ def compare(
     The comparison of two methods does not depend on the other methods. Only the p-values after
     Holm's correction depend on the number of comparisons; the tables also show the uncorrected
     p-values. Methods that are fitted to unlabelled test samples have separate tables. The command
-    compares swept methods at the setting of --at. Without --at, it compares each method at its best
-    setting, which favours methods with larger grids.
+    compares swept methods at the setting of --at. Without --at, the command compares each method at
+    its best setting, which favours methods with larger grids.
     """
     from ddr_cli.comparison.compare import compare as compare_runs
     from ddr_cli.core.atomic import atomic_write, clear_messages

@@ -152,8 +152,8 @@ def fetch(
 ) -> None:
     """Download and verify data sets that are neither in the cache nor in a folder of DDR_DATA.
 
-    If a download fails, the command continues with the other data sets, lists the failed ones at
-    the end and exits with 3. To resume, run the same command again.
+    If a download fails, the command continues with the next data set, lists the failed data sets
+    at the end and exits with 3. To resume, run the same command again.
     """
     from ddr_cli.data.status import fetch_missing
     from ddr_cli.data.store.download import advice

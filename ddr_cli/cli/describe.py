@@ -38,10 +38,10 @@ def describe(
 ) -> None:
     """Describe a data set, reducer, classifier, measure, preprocessing step or spec.
 
-    The command also describes metrics, kinds of split, file formats, generators and papers. For a
-    method, it also prints a line to paste into a spec. For the folder of a run, such as
-    results/nmmp_iris, it prints sentences for the section "Experiments" of a paper, and the BibTeX
-    of the methods and the data set.
+    The command also describes metrics, kinds of split, file formats, generators and papers. The
+    description of a method includes a line to paste into a spec. For the folder of a run, such as
+    results/nmmp_iris, the command prints sentences for the section "Experiments" of a paper, and
+    the BibTeX of the methods and the data set.
     """
     if (Path(name) / "manifest.json").is_file():
         from ddr_cli.report.experiments import experiments

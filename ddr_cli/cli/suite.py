@@ -341,7 +341,7 @@ def fetch(
 ) -> None:
     """Download the published rows of a shipped suite, verify them, and keep them in the cache.
 
-    All commands use these rows if ./results has no rows of the suite.
+    All suite commands use the downloaded rows if ./results has no rows of the suite.
     """
     from ddr_cli.spec.load import find_yaml
     from ddr_cli.suite.published import fetch

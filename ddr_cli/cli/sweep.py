@@ -45,7 +45,7 @@ def sweep(
             "--param",
             "-p",
             help="Parameter to sweep, such as beta, n_components or classifier.n_neighbors. "
-            "Repeat --param to cross several grids.",
+            "Repeat --param to sweep all combinations of several grids.",
         ),
     ] = None,
     values: Annotated[

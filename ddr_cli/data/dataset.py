@@ -262,9 +262,8 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
     if card.split == "by_file":
         if raw.sizes is None or len(raw.sizes) != len(files):
             raise InputError(
-                "'split: by_file' needs a format that records which rows come from which file; "
-                "this "
-                "format does not."
+                "'split: by_file' can't be used, because the card's format does not record the "
+                "file of each row; remove 'split' from the card."
             )
         split = _split_of(np.repeat([file.role or "" for file in files], raw.sizes))
     if raw.groups is not None:
