@@ -41,7 +41,7 @@ def run(specs: SpecNames, options: RunOptions) -> None:
 
 
 def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
-    """Run specs, derive their files and print the results.
+    """Run specs, write tables and figures, and print the results.
 
     The exit code is 130 if the run was interrupted. If specs could not be run, the exit
     code is that of the first of them. If trials failed and the options do not allow failed

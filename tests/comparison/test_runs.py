@@ -107,7 +107,7 @@ def test_a_journal_of_another_run_is_refused(results, write_results, make_spec):
     folder = write_results(results, spec, _error)
     text = (folder / "trials.csv").read_text(encoding="utf-8")
     (folder / "trials.csv").write_text(text.replace(",4,", ",5,"), encoding="utf-8")
-    with pytest.raises(InputError, match="another run"):
+    with pytest.raises(InputError, match="different runs"):
         summary_of(folder)
 
 

@@ -45,7 +45,7 @@ def test_npz_keeps_what_scipy_saves_sparse(tmp_path, kind):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": X, "labels": Y}, "'y'; the file has X, labels.*data and label"),
+        ({"X": X, "labels": Y}, "'y'; the file has X, labels.*'data' and 'label'"),
         ({"x": X, "y": Y}, "Did you mean 'x'"),
         ({"X": X, "y": Y[:3]}, "'y' has 3 values, but there are 4 samples"),
         ({"X": X.ravel(), "y": Y}, "has 1 dimensions"),
@@ -153,7 +153,7 @@ def test_rdata_joins_a_training_and_a_test_set(tmp_path):
     ("options", "what"),
     [
         ({"data": "XX", "label": "y"}, "XX.*the file has X, y"),
-        ({"data": ("X", "X"), "label": "y"}, "label lists 1"),
+        ({"data": ("X", "X"), "label": "y"}, "'label' names 1"),
         ({"data": "X", "label": "y", "train": "y"}, "logical"),
         ({"data": "y", "label": "y"}, "'y' is not a matrix"),
     ],
