@@ -1,11 +1,11 @@
-"""Eigen-solvers for CCDR's graph: CPU seconds, against the one ddr uses, in the same run.
+"""Compare the CPU seconds of eigensolvers on CCDR's graph.
 
     python benchmarks/bench_ccdr_solver.py [--dims 20] [--runs 5] [--quick]
 
-The graph is that of the Landsat data in transductive mode when DDR_DATA names
-a mirror, else of a synthetic set of the same size. BLAS runs on one thread.
-Every solver must reach a residual |L u - lambda D u| of 1e-8; one that doesn't
-is marked "(residual)". ddr's own adds to plain eigsh the search for missed copies of
+The graph is that of the Landsat data in transductive mode if DDR_DATA names a folder with these
+data, and otherwise that of a synthetic data set of the same size. The solvers take turns, and BLAS
+uses one thread. Every solver must reach a residual |L u - lambda D u| below 1e-8; the table marks a
+solver that does not with "(residual)". ddr's solver adds to `eigsh` a search for missed copies of
 repeated eigenvalues.
 """
 

@@ -1,13 +1,14 @@
-"""How a run's throughput grows with the workers of a Dask cluster, and what limits it.
+"""Measure how a run's throughput grows with the workers of a Dask cluster, and what limits it.
 
     python benchmarks/bench_cluster.py [--workers 1 2] [--runs 3] [--quick] [--out FOLDER]
 
-The scheduler and each worker are separate processes on this machine. Each trial has its own fit on
-digits, with 3-NN. A small and a large run differ by the cost of their trials alone, without
-start-up. Isomap's trials show the throughput: wall time, the least of the runs, as other work on
-the machine only adds to it. LFDA's short trials show the cost of transport: the CPU time of the
-process that runs `ddr`, which sends jobs and writes rows, and of the scheduler. The busier of these
-two limits a run when all workers together complete a trial in the time that it needs for one.
+The scheduler and each worker are separate processes on this machine. Each trial fits a reducer on
+digits and classifies with 3-NN. The script subtracts the cost of a small run from that of a large
+run, which removes the start-up. Isomap's trials give the throughput from the wall time; the minimum
+over the runs counts, because other work on the machine only adds time. LFDA's trials are short and
+give the cost of transport: the CPU time of the `ddr` process, which sends jobs and writes rows, and
+of the scheduler. The busier of these two limits a run if all workers together complete a trial in
+the time that it needs for one.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from ddr_cli.spec import Spec, make_spec
 
 NEIGHBOURS = range(5, 15)
 LONG, SHORT = ("isomap", 1, 6), ("lfda", 2, 22)
-"""A reducer, and the numbers of splits of the small and the large run."""
+"""The reducer, and the number of splits of the small and of the large run."""
 START_SECONDS = 60.0
 
 
 def spec_of(reducer: str, splits: int) -> Spec:
-    """Return a spec with this many splits, whose trials share no fit."""
+    """Return a spec with this many splits, in which no two trials share a fit."""
     return make_spec(
         name=f"{reducer}{splits}",
         dataset="digits",
@@ -51,7 +52,7 @@ def spec_of(reducer: str, splits: int) -> Spec:
 
 @contextmanager
 def cluster(workers: int, folder: Path) -> Iterator[Client]:
-    """Start a scheduler and workers with one thread each, and return their client."""
+    """Start a scheduler and workers with one thread each, and yield their client."""
     file = folder / "scheduler.json"
     processes = []
 
@@ -79,7 +80,7 @@ def cluster(workers: int, folder: Path) -> Iterator[Client]:
 
 
 def costs(client: Client, executor: DaskExecutor, reducer: str, splits: int) -> np.ndarray:
-    """Run a spec; return wall seconds, and CPU seconds of ddr, of the scheduler and of trials."""
+    """Run a spec; return wall seconds, and CPU seconds of ddr, of the scheduler, and of trials."""
 
     def clocks() -> np.ndarray:
         scheduler = client.run_on_scheduler(time.process_time)
@@ -94,10 +95,9 @@ def costs(client: Client, executor: DaskExecutor, reducer: str, splits: int) -> 
 
 
 def measured(workers: int, runs: int) -> dict[str, Any]:
-    """Return a row of the table."""
     with tempfile.TemporaryDirectory() as folder, cluster(workers, Path(folder)) as client:
         executor = DaskExecutor(client.scheduler.address)
-        costs(client, executor, *SHORT[:2])  # loads the libraries of the workers' processes
+        costs(client, executor, *SHORT[:2])  # makes the workers load their libraries
 
         def per_trial(reducer: str, small: int, large: int) -> np.ndarray:
             pairs = [

@@ -1,16 +1,15 @@
-"""What the commands themselves cost: on this repository, of a small run, of 100,000 rows.
+"""Measure the CPU time and the peak memory of ddr's commands.
 
     python benchmarks/bench_commands.py [--runs 5] [--jobs 2] [--quick]
 
-The report, the suite's tables and pages, the check of all specs and a comparison are those of this
-repository's results, in a copy. What is written again is first deleted ("from scratch") or there
-already ("nothing new"). The floors: the import of scikit-learn, pandas and Matplotlib, and pandas
-reading all journals.
+The script runs each command as a user does. It counts the CPU seconds of all processes and the peak
+memory of the largest process. The report, the suite's tables and pages, the check of all specs and
+a comparison run on a copy of this repository's results. "From scratch" means that the output does
+not exist yet; "nothing new" means that it is up to date. Two lower bounds are the import of
+scikit-learn, pandas and Matplotlib, and the time pandas takes to read all trial logs.
 
-Each command is run as a user does, with its processes counted: CPU seconds, and the peak of the
-largest process. The run to start has 50 trials that do next to nothing; beside it stands what
-loading those libraries costs a process. The journal is that of a real run, which is made once
-(minutes).
+The small run has 50 trials that take almost no time. The large run has 100,000 rows; the script
+computes it once, which takes minutes.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ controls: []
 
 
 def command(arguments: Sequence[str | Path]) -> Measured:
-    """Run a command to its end; a failure ends the benchmark with what it printed."""
+    """Run a command; if it fails, end the benchmark with its output."""
     words = [str(word) for word in arguments]
     run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert run.stdout is not None

@@ -1,18 +1,18 @@
-"""How often `ddr compare` calls equal methods different, and finds one that is 2 points better.
+"""Estimate the false positive rate and the power of the tests of `ddr compare`.
 
     python benchmarks/bench_comparison.py [--comparisons 1000] [--splits 20] [--quick]
 
-Two methods are one classifier on two sets of features of generated data, half of them shared. Equal
-methods: their own features have one distribution, so that neither can be better. One is 2 points
-better: its own features tell the classes further apart, by as much as gives that difference of mean
-errors over fresh training and test sets.
+The two methods are the same classifier on two feature sets of generated data, which share half of
+their features. If the methods are equal, their own features have the same distribution. If they
+differ, the second method's own features separate the classes more, so that its mean error over
+fresh training and test sets is 2 percentage points lower.
 
-Within a data set: each comparison draws a data set, splits it at random, so that the splits overlap
-as they do in a run, and tests the mean difference at 5 % as `ddr compare` does (`ddr`), and by the
-t-test that takes the splits for independent (`naive`). Across data sets: each comparison draws data
-sets of several sizes and difficulties, a few splits of each, and tests their mean differences by
-Wilcoxon's signed ranks; the better one is better by 2 points on average, by more on some data sets
-than on others. Rates of errors and of finds are in percent, with their Monte-Carlo standard errors.
+Within a data set, each comparison draws a data set, splits it at random, and tests the mean
+difference at the 5 % level. The splits overlap, as they do in a run. `ddr` is the test of `ddr
+compare`; `naive` is the t-test that assumes independent splits. Across data sets, each comparison
+draws data sets of several sizes and difficulties, splits each a few times, and applies Wilcoxon's
+signed-rank test to their mean differences. The true difference varies between data sets; if the
+methods differ, it is 2 points on average. Rates are in percent, with Monte Carlo standard errors.
 """
 
 from __future__ import annotations
@@ -30,20 +30,21 @@ from ddr_cli.evaluation.statistics import mean_interval, rate_variance, signed_r
 
 ALPHA = 0.05
 POINTS = 0.02
-SIZES = ((4435, 2000), (400, 180), (100, 100), (20, 940))  # The first are Landsat's.
-LARGE = 2000  # Neighbours among more training points are looked for in a fifth of the comparisons.
+SIZES = ((4435, 2000), (400, 180), (100, 100), (20, 940))  # The first pair is Landsat's.
+LARGE = 2000  # With more training samples, 3-NN has a fifth of the comparisons.
 DATA_SETS = (6, 10, 16)
 FEW_SPLITS = 3
-FRESH = 1000  # Test points of each training set behind a truth.
+FRESH = 1000  # Test samples for each training set in `truth`.
 
 Wrong = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Population:
-    """Two classes: how far apart in a shared and in an own feature, and the share of wrong labels.
+    """Two classes: their distance in a shared and in an own feature, and the rate of wrong labels.
 
-    Each method has two features of its own and shares two; one of either pair tells nothing.
+    Each method has two own features and shares two with the other method. One feature of each
+    pair is noise.
     """
 
     shared: float
@@ -51,7 +52,7 @@ class Population:
     flipped: float
 
     def draw(self, n: int, gain: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return n points; the second method's own feature is `gain` better than the first's."""
+        """Return n samples; `gain` adds to the class distance in the second method's feature."""
         y = rng.integers(0, 2, n)
         X = rng.normal(size=(n, 6))
         X[:, [0, 2, 4]] += np.outer(y - 0.5, [self.own, self.shared, self.own + gain])
@@ -62,14 +63,14 @@ FIRST, SECOND = slice(0, 4), slice(2, 6)
 
 
 def lda(X: np.ndarray, y: np.ndarray, T: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Where Fisher's discriminant is wrong on T."""
+    """Return which samples of T Fisher's discriminant misclassifies."""
     low, high = X[y == 0].mean(axis=0), X[y == 1].mean(axis=0)
     within = np.cov((X - np.where(y[:, None], high, low)).T) + 1e-3 * np.eye(X.shape[1])
     return ((T - (low + high) / 2) @ np.linalg.solve(within, high - low) > 0) != t
 
 
 def three_neighbours(X: np.ndarray, y: np.ndarray, T: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Where the vote of the three nearest points is wrong on T."""
+    """Return which samples of T 3-NN misclassifies."""
     nearest = cKDTree(X).query(T, 3)[1]
     return (2 * y[nearest].sum(axis=1) > 3) != t
 
@@ -81,7 +82,7 @@ CASES: tuple[tuple[str, Wrong, Population], ...] = (
 
 
 def errors(points: tuple[np.ndarray, np.ndarray], order: np.ndarray, n: int, wrong: Wrong):
-    """Return both methods' errors on a split; half is wrong after a training part of one class."""
+    """Return both methods' errors on a split, or 0.5 if the training set has a single class."""
     X, y = points
     train, test = order[:n], order[n:]
     if len(np.unique(y[train])) < 2:
@@ -92,10 +93,10 @@ def errors(points: tuple[np.ndarray, np.ndarray], order: np.ndarray, n: int, wro
 
 
 def truth(population: Population, wrong: Wrong, n: int, gain: float, fresh: int) -> float:
-    """Return by how much the second method's mean error is lower."""
+    """Return the mean error of the first method minus that of the second."""
     found = []
     for seed in range(fresh):
-        # The same draws for every gain, so that differences of truths are smooth.
+        # Every gain uses the same seeds, so that the result is smooth in the gain.
         points = population.draw(n + FRESH, gain, np.random.default_rng([7, seed]))
         first, second = errors(points, np.arange(n + FRESH), n, wrong)
         found.append(first - second)
@@ -103,12 +104,12 @@ def truth(population: Population, wrong: Wrong, n: int, gain: float, fresh: int)
 
 
 def fresh_sets(n: int) -> int:
-    """Return how many fresh training sets a truth takes: those of many points hardly differ."""
+    """Return the number of fresh training sets; the errors of large ones vary less."""
     return 200 if n > LARGE else 800
 
 
 def gain_of(population: Population, wrong: Wrong, n: int, points: float) -> float:
-    """Return the gain that makes the second method better by this much."""
+    """Return the gain that lowers the second method's mean error by `points`."""
     gains = np.linspace(0, 0.8, 5)
     known = [truth(population, wrong, n, gain, fresh_sets(n) // 4) for gain in gains]
     return float(np.interp(points, known, gains))
@@ -129,7 +130,7 @@ def scores(
 
 
 def is_different(found: np.ndarray, sizes: tuple[int, int]) -> tuple[bool, bool]:
-    """Return whether our test and the naive one call two methods different."""
+    """Return whether ddr's test and the naive test report a difference."""
     difference = found[:, 1] - found[:, 0]
     first, second = found.mean(axis=0)
     ours = mean_interval(
@@ -147,7 +148,7 @@ def is_different(found: np.ndarray, sizes: tuple[int, int]) -> tuple[bool, bool]
 def within(
     n_comparisons: int, n_splits: int, all_sizes: Sequence[tuple[int, int]]
 ) -> list[dict[str, object]]:
-    """Return a row per classifier, pair of sizes, and true difference."""
+    """Return a row per classifier, pair of sizes and true difference."""
     rows = []
     for case, (name, wrong, population) in enumerate(CASES):
         for sizes in all_sizes:
@@ -187,7 +188,7 @@ def across(n_comparisons: int) -> list[dict[str, object]]:
         gain = gain_of(population, wrong, 60, points) if points else 0.0
         means = np.empty(most)
         for place in range(most):
-            # Of its own size and difficulty; the better method is better by 0 to twice as much.
+            # Size, difficulty and gain vary; the gain lies between 0 and twice its mean.
             shift = rng.uniform(-0.4, 0.4)
             own = Population(population.shared + shift, population.own, population.flipped)
             sizes = (int(rng.integers(40, 80)), 60)
@@ -209,7 +210,7 @@ def across(n_comparisons: int) -> list[dict[str, object]]:
 
 
 def rates(exact: float, found: np.ndarray, names: tuple[str, ...]) -> dict[str, object]:
-    """Return the true difference in points and how often each test calls it one, in percent."""
+    """Return the true difference, and how often each test reports a difference, in percent."""
     row: dict[str, object] = {"points": round(100 * exact, 2), "comparisons": len(found)}
     for name, share in zip(names, found.mean(axis=0), strict=True):
         row[f"{name} called different"] = round(100 * share, 1)

@@ -1,10 +1,11 @@
-"""What the engine itself costs: of a trial, of a plan, of two processes, of whole runs.
+"""Measure the cost of the engine: per trial, per plan, with two processes, and in whole runs.
 
     python benchmarks/bench_engine.py [overhead] [plan] [jobs] [share] [--quick]
 
-`overhead` is a trial that does nothing, with a fit of its own; `plan` is that of 10,000 trials;
-`jobs` is the spec of NMMP's USPS row with one and with two processes; `share` is how much of whole
-shipped runs is fits and evaluation. Without names, it is the first two. Rows of others stay.
+`overhead` measures trials that do nothing, each with its own fit. `plan` measures the planning of
+10,000 trials. `jobs` runs the spec of NMMP's USPS row with one and with two processes. `share`
+measures the fraction of the CPU time of shipped specs that fits and evaluation take. Without names,
+the script runs `overhead` and `plan`. Other rows of the table stay.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Row = dict[str, object]
 
 
 def row(work: str, ours: str, beside: str, goal: str, is_met: bool) -> Row:
-    """Return a row of the table, in the order of its columns."""
+    """Print and return a row of the table."""
     met = "yes" if is_met else "no"
     print(f"{work}: {ours}; {beside} (goal: {goal})", flush=True)
     return {"work": work, "ours": ours, "beside": beside, "goal": goal, "met": met}
@@ -35,7 +36,7 @@ def row(work: str, ours: str, beside: str, goal: str, is_met: bool) -> Row:
 
 @contextmanager
 def timed(clock: Callable[[], float]) -> Iterator[Callable[[], float]]:
-    """Give a function that says how long the block took."""
+    """Yield a function that returns how long the block took."""
     start = clock()
     end: list[float] = []
     yield lambda: end[0] - start
@@ -69,7 +70,7 @@ class Constant(ClassifierMixin, BaseEstimator):
 
 
 def overhead() -> Row:
-    """Return what a trial that does nothing costs, each with a fit of its own, journal included."""
+    """Measure a trial that does nothing, including its own fit and its row in the trial log."""
     with tempfile.TemporaryDirectory() as place:
         info = Path(place) / "noop-1.0.dist-info"
         info.mkdir()
@@ -105,7 +106,7 @@ def overhead() -> Row:
 
 
 def plan() -> Row:
-    """Return how long it takes to plan 10,000 trials."""
+    """Measure the time to plan 10,000 trials."""
     spec = make_spec(
         dataset="landsat",
         split={"kind": "resample", "repeats": 50},
@@ -120,9 +121,9 @@ def plan() -> Row:
 
 
 def jobs() -> Row:
-    """Return how much faster two processes are than one on the USPS row of NMMP's Table 4."""
+    """Measure the speed-up by two processes on the USPS row of NMMP's Table 4."""
     took: dict[int, list[float]] = {1: [], 2: []}
-    # In turn, and the quickest of each: what else the machine does only ever adds.
+    # One and two processes alternate; the minimum counts, as other work only adds time.
     for _ in range(3):
         for count, walls in took.items():
             with tempfile.TemporaryDirectory() as out, timed(time.perf_counter) as wall:
@@ -139,18 +140,18 @@ def jobs() -> Row:
 
 
 SHARES = {"nmmp_faces": 60, "landsat_ccdr_beta": 85, "lfda_resplits_letter": 95}
-"""Shipped specs, and how many percent of `ddr run`'s CPU time are to be fits and evaluation."""
+"""Shipped specs, with the goal for the percentage of CPU time in fits and evaluation."""
 
 
 def share(spec: str, wanted: int) -> Row:
-    """Return what of a whole run's CPU time, its start and figure included, is the methods' own."""
+    """Measure the fraction of a whole run's CPU time that fits and evaluation take."""
     compile_ddr()
     with tempfile.TemporaryDirectory() as out:
         command = [sys.executable, "-m", "ddr_cli", "run", spec, "--quiet", "--out", out]
         with timed(cpu_seconds) as whole:
             subprocess.run(command, check=True)
         trials = read_trials(Path(out) / spec, which="all")
-    # Rows that share a fit have its seconds each.
+    # Each row of a shared fit has the seconds of the whole fit.
     fits = trials.drop_duplicates(["split", "reducer", "fit_seconds"])["fit_seconds"].sum()
     own = fits + trials["eval_seconds"].sum()
     percent = 100 * own / whole()
@@ -164,12 +165,11 @@ def share(spec: str, wanted: int) -> Row:
 
 
 def shares() -> list[Row]:
-    """Return the share of each spec."""
     return [share(*one) for one in SHARES.items()]
 
 
 def main() -> None:
-    # Overhead is first: installed packages are looked up once per process.
+    # `overhead` is first: a process searches the installed packages for plugins only once.
     works = {"overhead": overhead, "plan": plan, "jobs": jobs, "share": shares}
     parser = options(__doc__)
     parser.add_argument("names", nargs="*", choices=[*works, []], default=[])

@@ -1,11 +1,11 @@
-"""A campaign of faults: runs that are killed, robbed and starved, compared with one left alone.
+"""Inject faults into runs and compare their rows with those of an undisturbed run.
 
     python benchmarks/bench_faults.py [--minutes 10] [--seed 0] [--only KIND] [--quick]
 
-Kind after kind, a run gets three faults (or thrice several) at random moments, each time begun
-again by the same command, and is then finished. Its journal must have every row of the run left
-alone once, with the same metrics to the last bit; what a fault has failed is run again by
-`--redo failed`.
+In each episode, a run gets three faults of one kind at random moments; one kind injects several
+faults each time. The same command resumes the run after each fault, and a last command with `--redo
+failed` completes it and repeats failed trials. The trial log must then have each row of the
+undisturbed run exactly once, with the same metrics to the last bit.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ title: Images of digits
 files: [{path: points.csv}]
 format: {name: csv, label: digit}
 """
-# The wall clock as it is where somebody sets it, by a day forwards or back at any call.
+# A wall clock that jumps forwards or back by a day at random calls.
 JUMPING = """
 import random, time
 _real = time.time
@@ -54,17 +54,17 @@ time.time = lambda: _real() + random.choice((-86400, 0, 0, 86400))
 """
 _MOST_KILLS = 20
 PATIENCE = 180.0
-"""Seconds without a row after which a run hangs."""
+"""After this many seconds without a new row, a run counts as hung."""
 
 
 def rows_in(journal: Path) -> int:
-    """Return how many whole lines a journal has after its header."""
+    """Return the number of complete lines after the header of a trial log."""
     return max(0, journal.read_bytes().count(b"\n") - 1) if journal.exists() else 0
 
 
 @dataclass
 class Place:
-    """A folder with data, a spec and the results of its run; `chance` says when a fault comes."""
+    """A folder with data, a spec and the results of its run; `chance` draws the times of faults."""
 
     home: Path
     chance: random.Random
@@ -73,11 +73,11 @@ class Place:
 
     @property
     def journal(self) -> Path:
-        """The run's journal, which need not be there yet."""
+        """The run's trial log, which may not exist yet."""
         return self.home / "results" / "points_run" / "trials.csv"
 
     def start(self, *words: str, limit: int | None = None) -> subprocess.Popen[bytes]:
-        """Start the run as a user does, in a session of its own."""
+        """Start the run as a user does, in its own session; `limit` bounds its files, in bytes."""
 
         def starve() -> None:
             if limit is not None:
@@ -98,9 +98,9 @@ class Place:
         )
 
     def moment(self, run: subprocess.Popen[bytes], within: int | None = None) -> None:
-        """Wait for a random moment: in a quarter of the cases of the start, else among the rows.
+        """Wait for a random moment: in a quarter of the cases near the start, else after some rows.
 
-        It comes `within` so many rows, a quarter of all if not given.
+        `within` is the largest number of rows to wait for, by default a quarter of all rows.
         """
         seconds = self.chance.uniform(0.1, 3.0) if self.chance.random() < 0.25 else PATIENCE
         until = time.monotonic() + seconds
@@ -110,7 +110,7 @@ class Place:
         time.sleep(self.chance.uniform(0, 0.02))
 
     def end(self, run: subprocess.Popen[bytes]) -> int | None:
-        """Wait for the run's end, and kill it where no row comes for long."""
+        """Wait for the run to end; kill it if it writes no row for a long time."""
         seen, until = -1, 0.0
         while run.poll() is None:
             if (rows := rows_in(self.journal)) != seen:
@@ -123,21 +123,21 @@ class Place:
 
 
 def kill(run: subprocess.Popen[bytes], *, group: bool = False) -> None:
-    """Kill a process or, with it, its whole group, and wait."""
+    """Kill a process, or its whole group, and wait for its end."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(run.pid, signal.SIGKILL) if group else run.kill()
     run.wait()
 
 
 def workers(run: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    """Return the processes below a run's."""
+    """Return the descendant processes of a run."""
     try:
         return psutil.Process(run.pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
 
 
-# -- the faults: each has a run begin, and leaves none behind ---------------------------------
+# -- the faults: each function starts a run and returns after it has ended --------------------
 
 
 def sent(number: signal.Signals, *, group: bool = False) -> Callable[[Place], None]:
@@ -196,7 +196,7 @@ def journal_torn(place: Place) -> None:
     place.moment(run)
     kill(run, group=True)
     if rows_in(place.journal):
-        # A row and a half at most is what a machine without power loses of what was not synced.
+        # A power failure loses at most the last row and a half, which are not yet synced.
         size = place.journal.stat().st_size
         os.truncate(place.journal, size - place.chance.randint(1, 300))
 
@@ -297,7 +297,7 @@ QUICK = ("the parent killed", "the journal torn")
 
 
 class Differences(NamedTuple):
-    """How many rows a journal lacks, has otherwise and has twice."""
+    """The numbers of rows that a trial log lacks, has with other values, and repeats."""
 
     lost: int
     wrong: int
@@ -305,7 +305,7 @@ class Differences(NamedTuple):
 
 
 def differences(whole: Path, torn: Path) -> Differences:
-    """Compare a journal with that of the run left alone, by the lines that stand there."""
+    """Compare the trial log of a run with faults with that of the undisturbed run."""
     spent = ["fit_seconds", "eval_seconds"]
     first, second = (
         pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns=spent)
@@ -320,7 +320,7 @@ def differences(whole: Path, torn: Path) -> Differences:
 
 
 def prepare(home: Path, repeats: int) -> Path:
-    """Write the data, the card and the spec into a folder."""
+    """Write the data, the card and the spec into a new folder."""
     home.mkdir()
     X, y = load_digits(return_X_y=True)
     table = pd.DataFrame(X[:600], columns=[f"x{i}" for i in range(64)])
@@ -333,10 +333,10 @@ def prepare(home: Path, repeats: int) -> Path:
 
 
 def episode(home: Path, kind: str, whole: Place, *, times: int, seed: str) -> dict[str, object]:
-    """Give one run so many faults of a kind, finish it, and return what became of its rows."""
+    """Inject faults of one kind into a run, complete it, and return a row of the table."""
     shutil.copytree(whole.home, home, ignore=shutil.ignore_patterns("results", "tmp", "cache"))
     place = Place(home, random.Random(seed), whole.rows)
-    # Some say how many faults they were.
+    # A kind may return how many faults it injected.
     faults = sum(KINDS[kind](place) or 1 for _ in range(times))
     code = place.end(place.start("--redo", "failed"))
     found = differences(whole.journal, place.journal)
@@ -352,7 +352,7 @@ def main() -> int:
     parser = options(__doc__)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", action="append", choices=list(KINDS), help="kinds of faults")
+    parser.add_argument("--only", action="append", choices=list(KINDS), help="repeatable")
     given = parser.parse_args()
     kinds = given.only or (QUICK if given.quick else list(KINDS))
     rows: list[dict[str, object]] = []
@@ -363,20 +363,20 @@ def main() -> int:
     whole.rows = rows_in(whole.journal)
     until = time.monotonic() + 60 * given.minutes
     number = 0
-    # Every kind once, and again while there is time.
+    # Inject every kind once, and repeat while time remains.
     while number < len(kinds) or (time.monotonic() < until and not given.quick):
         kind, seed = kinds[number % len(kinds)], f"{given.seed}-{number}"
         times = 1 if given.quick else 3
         rows.append(episode(top / str(number), kind, whole, times=times, seed=seed))
         number += 1
-        # Each time: what was tried is known if the campaign itself is ended.
+        # Write the table after each episode, so that an interrupted campaign keeps it.
         table = pd.DataFrame(rows).groupby("fault", sort=False).sum()
         table.loc["all"] = table.sum()
         write(table.reset_index(), given, "faults")
     print(table.to_string())
     bad = int(table.loc["all"].drop(["faults", "rows expected"]).sum())
     if bad:
-        print(f"The folders of what went wrong are in {top}.")
+        print(f"{top} contains the folders of the runs that went wrong.")
     else:
         shutil.rmtree(top)
     return int(bad > 0)

@@ -1,14 +1,15 @@
-"""How the time and memory of each reducer grow with the number of training samples.
+"""Measure how the time and memory of each reducer grow with the number of training samples.
 
     python benchmarks/bench_growth.py [METHOD ...] [--seconds 20] [--megabytes 4000] [--quick]
                                       [--out FOLDER]
 
-Each reducer whose library is installed embeds 36-dimensional Gaussian classes in 5 dimensions
-and, if it can, one more sample: this is the least that a trial costs. Each fit runs in a separate
-process on one thread. A method stops at the size that exceeds a limit, or before a size that would
-take more than twice the time limit at the growth of its last two sizes. A method with fewer than
-two sizes is also measured at smaller ones. Rows of other methods stay, so this also measures again
-the methods whose code has changed. `ddr describe` and `ddr plan` read the table.
+Each reducer whose library is installed embeds 36-dimensional Gaussian classes in 5 dimensions and,
+if it can, transforms one more sample: this is the minimum cost of a trial. Each fit runs in a
+separate process on one thread. A method stops at the size that exceeds a limit, or before a size
+that is expected to take more than twice the time limit, by the growth between its last two sizes. A
+method with fewer than two sizes is also measured at smaller ones. Rows of other methods stay, so
+after a change you can measure only the methods whose code changed. `ddr describe` and `ddr plan`
+read the table.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ PATIENCE = 2.0
 def sizes_of(
     worker: Worker, method: str, sizes: tuple[int, ...], limits: tuple[float, float]
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return what the fits took up to the size that exceeds a limit, and which limit that is."""
+    """Return the measured sizes, and the limit that stopped the method."""
     done: list[dict[str, Any]] = []
     for n in sizes:
         if len(done) > 1:
@@ -70,14 +71,14 @@ def main() -> int:
     parser = options(__doc__)
     work = growth()
     parser.add_argument("methods", nargs="*", choices=[*work.methods, []], default=[])
-    parser.add_argument("--seconds", type=float, default=20, help="CPU seconds of a fit, at most")
-    parser.add_argument("--megabytes", type=float, default=4000, help="what a fit adds, at most")
+    parser.add_argument("--seconds", type=float, default=20, help="limit on a fit's CPU seconds")
+    parser.add_argument("--megabytes", type=float, default=4000, help="limit on the added memory")
     given = parser.parse_args()
     sizes = (work.least, 2 * work.least) if given.quick else work.sizes
     limits = (math.ceil(given.seconds), given.megabytes)
     failed = False
     for method in given.methods or work.methods:
-        # A process for each method: the libraries of another are no part of its memory.
+        # A new process for each method, so that its memory excludes other methods' libraries.
         worker = Worker()
         try:
             renew(rows_of(worker, method, sizes, limits), given, "growth", key="method")

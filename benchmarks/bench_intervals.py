@@ -1,14 +1,15 @@
-"""How often intervals for a mean over overlapping random splits hold the truth.
+"""Estimate how often confidence intervals over overlapping random splits cover the true mean.
 
     python benchmarks/bench_intervals.py [--data-sets 500] [--splits 20] [--folds K] [--quick]
 
-Data sets are drawn again and again from two known populations, each is split at random as `ddr run`
-splits it, and two learners score every split. The truth is the mean error, or difference of errors,
-of training sets of that size, over many fresh training and test sets. For the intervals of a single
-method and of the paired difference, at four ratios of test to training points: how many of the
-nominal 95 % hold the truth, and their mean half-width. `naive` takes the splits for independent,
-`Nadeau-Bengio` is their correction at every ratio, `ddr` is what tables and verdicts use. With
-`--folds`, the splits are repeated divisions into so many stratified folds instead.
+The script draws data sets from two known populations, splits each at random as `ddr run` does, and
+scores two learners on every split. The true value is the mean error, or difference of errors, of
+training sets of that size, over many fresh training and test sets. The intervals are those of each
+learner and of the paired difference, at four ratios of test to training samples. The table has the
+percentage of the nominal 95 % intervals that cover the true value, and their mean half-width.
+`naive` assumes independent splits, `Nadeau-Bengio` applies their correction at every ratio, and
+`ddr` is the interval that tables and verdicts use. With `--folds K`, the splits are repeated
+stratified K-fold splits instead.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from ddr_cli.evaluation.splits import make_split
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance
 
 SIZES = ((200, 90), (100, 100), (30, 270), (20, 940))
-FRESH = 2000  # Training sets, and test points of each, behind a truth.
+FRESH = 2000  # Training sets for a true value, and test samples for each of them.
 
 Points = tuple[np.ndarray, np.ndarray]
 Wrong = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def two_gaussians(n: int, rng: np.random.Generator) -> Points:
-    """Two classes apart in one of six directions, another one being much longer."""
+    """Return two Gaussian classes that differ in one of six features; another varies more."""
     y = rng.integers(0, 2, n)
     X = rng.normal(size=(n, 6))
     X[:, 0] += 2.4 * (y - 0.5)
@@ -41,14 +42,14 @@ def two_gaussians(n: int, rng: np.random.Generator) -> Points:
 
 
 def checkerboard(n: int, rng: np.random.Generator) -> Points:
-    """Two classes on alternating fields of a 2 x 2 board with blurred borders."""
+    """Return two classes on alternating fields of a 2 x 2 board with blurred borders."""
     X = rng.uniform(-1, 1, size=(n, 2))
     inside = X + rng.normal(scale=0.15, size=(n, 2))
     return X, (inside[:, 0] * inside[:, 1] > 0).astype(int)
 
 
 def centroid_and_lda(X: np.ndarray, y: np.ndarray, T: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Where the nearest centroid and Fisher's discriminant are wrong on T."""
+    """Return which samples of T the nearest centroid and Fisher's discriminant misclassify."""
     low, high = X[y == 0].mean(axis=0), X[y == 1].mean(axis=0)
     within = np.cov((X - np.where(y[:, None], high, low)).T) + 1e-3 * np.eye(X.shape[1])
     directions = np.column_stack([high - low, np.linalg.solve(within, high - low)])
@@ -56,7 +57,7 @@ def centroid_and_lda(X: np.ndarray, y: np.ndarray, T: np.ndarray, t: np.ndarray)
 
 
 def neighbours(X: np.ndarray, y: np.ndarray, T: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Where the vote of the nearest and of the 5 nearest points is wrong on T."""
+    """Return which samples of T 1-NN and 5-NN misclassify."""
     nearest = np.argpartition(cdist(T, X, "sqeuclidean"), (0, 4), axis=1)[:, :5]
     votes = np.column_stack([y[nearest[:, 0]], 2 * y[nearest].sum(axis=1) > 5])
     return votes != t[:, None]
@@ -69,7 +70,7 @@ CASES: tuple[tuple[str, str, Callable[[int, np.random.Generator], Points], Wrong
 
 
 def scores(points: Points, order: np.ndarray, n_train: int, wrong: Wrong) -> np.ndarray:
-    """Return both errors of a split; half is wrong after a training part of one class."""
+    """Return both errors on a split, or 0.5 if the training set has a single class."""
     X, y = points
     train, test = order[:n_train], order[n_train:]
     if len(np.unique(y[train])) < 2:
@@ -78,12 +79,12 @@ def scores(points: Points, order: np.ndarray, n_train: int, wrong: Wrong) -> np.
 
 
 def with_difference(errors: np.ndarray) -> np.ndarray:
-    """Return both columns of errors and their difference."""
+    """Return both columns of errors, and their difference as a third column."""
     return np.column_stack([errors, errors[:, 0] - errors[:, 1]])
 
 
 def intervals(errors: np.ndarray, n_train: int, n_test: int) -> np.ndarray:
-    """Return the ends of every interval: quantity x kind x (low, high)."""
+    """Return the bounds of every interval: quantity x kind x (low, high)."""
     sizes = {"n_train": n_train, "n_test": n_test}
     first, second = errors.mean(axis=0)
     bounds = (rate_variance(first), rate_variance(second), rate_variance(first, second))
@@ -99,7 +100,7 @@ def intervals(errors: np.ndarray, n_train: int, n_test: int) -> np.ndarray:
 
 
 def fold_orders(y: np.ndarray, folds: int, n_splits: int, seed: int) -> list[np.ndarray]:
-    """Return the points of each split, those of the training part first."""
+    """Return the order of the samples in each split, training samples first."""
     drawn = [make_split("kfold", y, index=i, folds=folds, seed=seed) for i in range(n_splits)]
     return [np.concatenate([split.train, split.test]) for split in drawn]
 
@@ -154,7 +155,7 @@ def main() -> None:
     table = found[["error of", "n_train", "n_test"]].join(table.round(2))
     columns = ["test/train", "n_train", "n_test", "error of"]
     table = table[columns + [name for name in table if name not in columns]]
-    print(f"percent and points; {data_sets} data sets, {given.splits} splits of each")
+    print(f"rates in percent; {data_sets} data sets, {given.splits} splits of each")
     print(table.to_string(index=False))
     write(table, given, "interval_coverage")
 

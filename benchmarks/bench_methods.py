@@ -1,13 +1,13 @@
-"""What methods cost against their peers, at several numbers of points.
+"""Compare the CPU seconds and the memory of ddr's methods with those of peer libraries.
 
     python benchmarks/bench_methods.py [WORK ...] [--runs 5] [--quick] [--out FOLDER]
 
-Ours and the peers take turns, each fit in a process of its own, on one thread where nothing else is
-said; medians are told.
-Where one fit takes more than a minute there are two runs, as the column `runs` says. Peers that
-need other versions run in `.venv-peers`, made from `benchmarks/peers.txt` by `make bench`; without
-it they are left out. The works named are measured anew and the other rows of the table stay; a row
-is written as soon as it is there.
+Fits of ddr and of the peers alternate. Each fit runs in its own process, on one thread unless the
+work states otherwise. The table has the median seconds. If a fit takes more than a minute, there
+are only two runs, as the column `runs` shows. Peers that need other versions of libraries run in
+`.venv-peers`, which `make bench` creates from `benchmarks/peers.txt`; without it, the script skips
+them. The script measures the named works again and keeps the other rows. It writes the table after
+each size.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ PEERS = Path(".venv-peers/bin/python")
 
 
 class Workers:
-    """Processes to measure in, started when they are first asked for."""
+    """The processes that measure, each started at its first use."""
 
     def __init__(self, *, warm: bool) -> None:
         self._warm = warm
         self._started: dict[tuple[bool, int], Worker] = {}
 
     def of(self, how: Method) -> Worker:
-        """Return the process with a method's libraries and number of threads."""
+        """Return the process for a method's environment and number of threads."""
         key = (how.peers, how.threads)
         if key not in self._started:
             python = PEERS if how.peers else sys.executable
@@ -44,7 +44,6 @@ class Workers:
         return self._started[key]
 
     def close(self) -> None:
-        """End them all."""
         for worker in self._started.values():
             worker.close()
 
@@ -80,7 +79,7 @@ def main() -> int:
     given = parser.parse_args()
     workers = Workers(warm=not given.quick)
     if not PEERS.is_file():
-        print("metric-learn and umap are left out: `make bench` makes their environment")
+        print("Skipping metric-learn and umap: `make bench` creates their environment")
     path = folder(given) / "methods.csv"
     table = pd.read_csv(path, keep_default_na=False) if path.is_file() else pd.DataFrame()
     failed = False
@@ -96,7 +95,7 @@ def main() -> int:
                 table = table.sort_values("work", key=lambda of: of.map(ORDER), kind="stable")
                 write(table, given, "methods")
         except DataUnavailableError as error:
-            print(f"{name} is left out. {error}")
+            print(f"Skipping {name}: {error}")
         except Exception as error:
             failed = True
             print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)

@@ -1,19 +1,27 @@
-"""CCDR at large n: exact and approximate neighbours, the whole problem and its subsampling.
+"""Measure CCDR at large n: exact and approximate neighbours, the whole problem and subsampling.
 
     python benchmarks/bench_scale.py [--sizes 10000 100000 1000000] [--points sheets] [--quick]
 
-Each fit runs once, in a process of its own, on one thread: its CPU seconds, the peak memory of the
-process, the recall of the search, and the error of 3-NN in the embedding on samples without a
-label. "surface" is a bent surface of 8 dimensions in 36 features with six classes that overlap and
-12 neighbours, "full" is Gaussian classes that fill the 36 dimensions; their error is that of new
-samples. "sheets" is a 6-dimensional sheet per class with noise, "noise" is Gaussian noise; both
-have 4 neighbours, labels on 70 % of the samples, and a peer, the prototype: faiss's HNSW and ARPACK
-in a few lines. "ratio" is our seconds over its seconds in the same run. The angles, in degrees, are
-the largest principal angles between the embedding and the exact one, and between the subspaces of
-their first 5 dimensions, which separate the 6 classes. Exact neighbours are left out at 10^6, where
-they take 100 times those of 10^5. It needs the extra `approximate`, 8 GB, and about half an hour.
-The sizes named are measured again and the other rows stay; a row is written as soon as it is there.
-The exponents are those of n, fitted over all sizes.
+Each fit runs once, in its own process, on one thread. The table has its CPU seconds, the peak
+memory of the process, the recall of the neighbour search, and the error of 3-NN in the embedding on
+unlabelled samples. There are four data sets:
+
+- "surface" is a bent 8-dimensional surface in 36 features, with six overlapping classes;
+- "full" has Gaussian classes that fill the 36 dimensions;
+- "sheets" has a noisy 6-dimensional sheet per class;
+- "noise" is Gaussian noise.
+
+CCDR uses 12 neighbours on "surface" and "full", and 3-NN classifies new samples. On "sheets" and
+"noise", CCDR uses 4 neighbours and 70 % of the samples have labels. A prototype, a short script
+with faiss's HNSW and ARPACK, embeds these two data sets as well; "ratio" is ddr's seconds divided
+by the prototype's in the same run. "angle" is the largest principal angle, in degrees, between the
+embedding and the exact one. "angle of 5" is the same for the first 5 dimensions, which separate the
+6 classes.
+
+At 10^6 samples, the script skips exact neighbours, which take 100 times as long as at 10^5. It
+needs the extra `approximate`, 8 GB, and about half an hour. It measures the named sizes again,
+keeps the other rows, and writes rows as soon as it has them. The exponents of n are fitted over
+all sizes.
 """
 
 from __future__ import annotations
@@ -44,7 +52,7 @@ GOALS = (Goal(100_000, seconds=20), Goal(1_000_000, seconds=180, megabytes=4000)
 
 
 def surface(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return overlapping classes near a bent surface of 8 dimensions in 36 features."""
+    """Return overlapping classes near a bent 8-dimensional surface in 36 features."""
     rng = np.random.default_rng(0)
     bend, mix, centres = (rng.standard_normal(shape) for shape in ((8, 72), (72, 36), (6, 8)))
     y = np.arange(n) % 6
@@ -53,7 +61,7 @@ def surface(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sheets(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return a 6-dimensional sheet per class in 36 features, all through the origin, with noise."""
+    """Return a noisy 6-dimensional sheet per class in 36 features; all contain the origin."""
     rng = np.random.default_rng(0)
     y, places = rng.integers(0, 6, n), rng.uniform(-1, 1, (n, 6))
     bases = np.stack([np.linalg.qr(rng.standard_normal((36, 6)))[0].T for _ in range(6)])
@@ -64,7 +72,7 @@ def sheets(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def noise(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return samples without any structure, and labels that do not depend on them."""
+    """Return Gaussian noise with random labels."""
     rng = np.random.default_rng(0)
     return rng.standard_normal((n, 36)), rng.integers(0, 6, n)
 
@@ -74,7 +82,7 @@ PARTLY_LABELLED = {"sheets": sheets, "noise": noise}
 
 
 def prototype(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return CCDR's embedding and the neighbours it uses, by the peer."""
+    """Return the prototype's embedding and the neighbours it uses."""
     import faiss
     import scipy.sparse as sp
     from scipy.sparse.linalg import eigsh
@@ -98,7 +106,7 @@ def prototype(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def against_prototype(points: str, n: int, method: str, neighbors: str) -> tuple[dict, np.ndarray]:
-    """Fit once, and return a row of the table and the embedding."""
+    """Fit on partly labelled samples, and return a row of the table and the embedding."""
     from sklearn.neighbors import KNeighborsClassifier
 
     from ddr_cli.core.extras import load_library
@@ -133,7 +141,7 @@ def against_prototype(points: str, n: int, method: str, neighbors: str) -> tuple
 
 
 def compare(pool: ProcessPoolExecutor, points: str, n: int) -> list[dict]:
-    """Return the rows of ours and of the prototype, with their ratio and their angles."""
+    """Return the rows of ddr and of the prototype, with their ratio and their angles."""
     ways = [(PROTOTYPE, APPROXIMATE), (WHOLE, APPROXIMATE), (WHOLE, EXACT)]
     rows, found = [], []
     for way in ways[: 3 if n <= MOST_EXACT else 2]:
@@ -151,7 +159,7 @@ def compare(pool: ProcessPoolExecutor, points: str, n: int) -> list[dict]:
 
 
 def measure(points: str, n: int, method: str, neighbors: str) -> dict[str, object]:
-    """Fit once, and return a row of the table."""
+    """Fit once and return a row of the table."""
     from sklearn.neighbors import KNeighborsClassifier
 
     from ddr_cli.core.extras import load_library
@@ -180,7 +188,7 @@ def measure(points: str, n: int, method: str, neighbors: str) -> dict[str, objec
 
 
 def cases(sizes: list[int]) -> list[tuple[str, int, str, str]]:
-    """Return what is measured, the cheap before the dear."""
+    """Return what to measure, the cheapest first."""
     found = []
     for n in sorted(sizes):
         found.append(("surface", n, WHOLE, "approximate"))
@@ -195,7 +203,7 @@ def cases(sizes: list[int]) -> list[tuple[str, int, str, str]]:
 
 
 def with_goals(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows in order, with exponents and with the goals of the approximate search."""
+    """Sort the rows, and add exponents and the goals of the approximate search."""
     rows = rows.reindex(columns=[*dict.fromkeys([*rows.columns, "ratio", "angle", "angle of 5"])])
     rows = rows.assign(exponent=np.nan, goal="", met="").sort_values("n", kind="stable")
     rows = rows.reset_index(drop=True)
@@ -212,7 +220,7 @@ def with_goals(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(rows: pd.DataFrame, path) -> None:
-    """Draw seconds over n, and the error over the seconds of the most points of all ways."""
+    """Plot seconds against n, and the error against seconds at the largest n with subsampling."""
     figure = Figure(figsize=(8, 3.4), layout="constrained")
     growth, trade = figure.subplots(1, 2)
     whole = rows[rows["method"] == WHOLE]
@@ -226,7 +234,7 @@ def draw(rows: pd.DataFrame, path) -> None:
     for place, (_, row) in enumerate(shown.iterrows()):
         trade.plot(row["seconds"], row["error %"], marker="o", color="C0")
         name = row["method"] if row["method"] != WHOLE else f"whole, {row['neighbours']}"
-        # Above and below in turn: ways of nearly the same cost and error are neighbours here.
+        # Labels alternate above and below their markers, so that close ones do not overlap.
         offset = (0, 7 if place % 2 else -14)
         at = (row["seconds"], row["error %"])
         trade.annotate(name, at, offset, textcoords="offset points", ha="center", fontsize="small")
@@ -235,7 +243,7 @@ def draw(rows: pd.DataFrame, path) -> None:
     trade.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     trade.xaxis.set_major_formatter("{x:g}")
     trade.minorticks_off()
-    with rc_context({"svg.hashsalt": "scale"}):  # The same table makes the same picture.
+    with rc_context({"svg.hashsalt": "scale"}):  # The same table gives the same file.
         figure.savefig(path, metadata={"Date": None})
 
 

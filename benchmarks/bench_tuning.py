@@ -1,19 +1,20 @@
-"""What tuning costs: CPU time of tuned trials against scikit-learn's grid search, in paired runs.
+"""Compare the CPU time of tuned trials with that of scikit-learn's grid search.
 
     python benchmarks/bench_tuning.py [ccdr] [lfda] [nmmp] [--dataset landsat] [--splits 8]
                                       [--runs 1] [--quick]
 
-Each method has 16 settings, 8 widths times 2 values of another parameter, compared over 3 inner
-folds of the same outer splits, with one thread and one process. The other side is `GridSearchCV`
-over a `Pipeline` of the same estimators, on the same folds, which fits each setting anew and the
-best one on the whole training part; its fit and its prediction are counted. Of the engine the whole
-of `run_spec` is measured, as the manifest counts it: the start of its process, the data, the
-splits, the default trials. Grid search has none of these, so the same run without tuning is
-measured too, and what tuning adds to it is compared; the whole run stands beside. They alternate;
-a run is long (minutes of grid search), so that one over 8 splits is the default, and with more the
-median counts.
-Choices must be the same up to ties: the setting that the engine takes must have the least error of
-the grid search.
+Each method has 16 settings: 8 values of n_components times 2 values of another parameter. Both
+programs compare them on 3 inner folds of the same outer splits, with one thread and one process.
+scikit-learn runs `GridSearchCV` over a `Pipeline` of the same estimators on the same folds. It fits
+each setting from scratch and refits the best one on the whole training set; the time of the search
+and of its predictions counts. For ddr, the CPU time of `run_spec` counts as the manifest records
+it, with the start of the process, the data, the splits and the default trials. Grid search has none
+of these, so the script also measures the same run without tuning. "ratio" divides the time of the
+grid search by the time that tuning adds; "ratio of the whole run" divides it by the whole time.
+
+ddr and the grid search alternate, and the table has medians over `--runs`. A run takes minutes, so
+one is the default. Both programs must select the same settings up to ties: the setting that ddr
+selects must have the lowest error in the grid search.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ CLASSIFIER, FIXED = "linear", {"alpha": 0.0}
 PIECES = ("reducer", "classifier")
 
 Errors = dict[tuple[str, ...], float]
-"""The mean error on the inner folds by the values of the tuned parameters."""
+"""The mean error on the inner folds, by the values of the tuned parameters."""
 
 
 def spec_of(method: str, dataset: str, splits: int, *, tuned: bool = True) -> Spec:
@@ -112,7 +113,7 @@ def by_grid_search(
 
 
 def _values(params: Mapping[str, Any], method: str) -> tuple[str, ...]:
-    """Return the values of the parameters that are tuned, as the journal writes them."""
+    """Return the values of the tuned parameters as the trial log writes them."""
     return tuple(parameter_text(params[name]) for name in ("n_components", OTHERS[method][0]))
 
 
@@ -132,7 +133,7 @@ def compare(method: str, dataset: str, splits: int, runs: int) -> dict[str, Any]
             found = errors[row["split"]]
             least = min(found.values())
             if found[_values(own, method)] > least + 1e-9:
-                raise SystemExit(f"{method}, {row['split']}: another choice than the grid search's")
+                raise SystemExit(f"{method}, {row['split']}: the grid search differs")
             ties += sum(error < least + 1e-9 for error in found.values()) > 1
     ours, default, theirs = median(engine), median(defaults), median(searches)
     return {

@@ -1,7 +1,7 @@
-"""Whether an answer is right, by the definition and nothing of the package.
+"""Check results against their definitions, without ddr's code.
 
-Each check takes the points and what the methods returned, ours first, and gives for each a number,
-what it is, and whether it is a right answer.
+Each check takes the samples, the labels and the results of the methods, ddr's first. For each
+method it returns the name of a quantity, its value, and whether the result is correct.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ Checked = dict[str, tuple[str, float, bool]]
 
 
 def lfda(X: np.ndarray, y: np.ndarray, answers: Mapping[str, Any]) -> Checked:
-    r"""Residual of the generalised eigenproblem of Sugiyama (ICML 2006), relative.
+    """Return the relative residual of the generalised eigenproblem of Sugiyama (ICML 2006).
 
-    The local scale of a point is its distance to the seventh nearest point of its class.
+    The local scale of a sample is its distance to the seventh nearest sample of its class.
     """
     n = len(X)
     within, between = np.zeros((n, n)), np.full((n, n), 1 / n)
@@ -40,7 +40,7 @@ def lfda(X: np.ndarray, y: np.ndarray, answers: Mapping[str, Any]) -> Checked:
 
 
 def lmnn(X: np.ndarray, y: np.ndarray, answers: Mapping[str, Any]) -> Checked:
-    """Return the objective of Weinberger and Saul at 3 target neighbours and equal weights."""
+    """Return the objective of Weinberger and Saul for 3 target neighbours and equal weights."""
     k, of_class = 3, y[:, None] == y
     distance = cdist(X, X)
     distance[~of_class] = np.inf
@@ -57,7 +57,7 @@ def lmnn(X: np.ndarray, y: np.ndarray, answers: Mapping[str, Any]) -> Checked:
 
 
 def nca(X: np.ndarray, y: np.ndarray, answers: Mapping[str, Any]) -> Checked:
-    """Return the expected number of wrong neighbours (Goldberger et al.)."""
+    """Return the expected number of misclassified samples (Goldberger et al.)."""
     values = {}
     for method, (components,) in answers.items():
         squares = cdist(X @ components.T, X @ components.T, "sqeuclidean")
@@ -69,18 +69,18 @@ def nca(X: np.ndarray, y: np.ndarray, answers: Mapping[str, Any]) -> Checked:
 
 
 def _objectives(values: Mapping[str, float]) -> Checked:
-    """Higher is farther from the optimum, which is no wrong answer yet."""
+    """Return the objectives; a higher one is farther from the optimum, but not incorrect."""
     return {method: ("objective", float(value), True) for method, value in values.items()}
 
 
 def neighbours(X: np.ndarray, y: np.ndarray, answers: Mapping[str, Any]) -> Checked:  # noqa: ARG001
-    """Return what share of the exact neighbours of some points is found, whichever of ties."""
+    """Return which fraction of the exact neighbours the search found; ties count as found."""
     found: Checked = {}
     some = np.linspace(0, len(next(iter(answers.values()))) - 1, 200).astype(int)
     for method, indices in answers.items():
         k = indices.shape[1]
         distance = cdist(X[some], X)
-        # Where each point is asked for it is no neighbour of its own.
+        # If no sample is its own neighbour, the exact search must exclude it too.
         if not (indices[some] == some[:, None]).any():
             distance[np.arange(len(some)), some] = np.inf
         farthest = np.partition(distance, k - 1, axis=1)[:, k - 1]

@@ -1,7 +1,7 @@
-"""Check the docstrings of what users import with numpydoc; print each fault.
+"""Check the docstrings of what users import with numpydoc, and print each fault.
 
-`make lint` runs it. A method without its own docstring has that of its base class, as in `help`.
-pyproject.toml lists the accepted codes, each with its reason.
+`make lint` runs this script. A method without a docstring inherits that of its base class, as in
+`help`. pyproject.toml lists the codes that are ignored, each with its reason.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ddr_cli.data import Card
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("ddr_cli", "ddr_cli.data", "ddr_cli.numerics", "ddr_cli.reducers")
 KINDS = ("classifier", "measure", "preprocessor")
-"""Kinds of components in `ddr_cli.evaluation`, of which users import the registered classes."""
+"""Kinds of components whose registered classes users import from `ddr_cli.evaluation`."""
 
 
 class Inherited(Validator):
-    """numpydoc's validator, which also sees the docstring that a method inherits."""
+    """numpydoc's validator, which also sees inherited docstrings of methods."""
 
     def __init__(self, obj_name: str) -> None:
         super().__init__(get_doc_object(Validator._load_obj(obj_name)))
@@ -40,7 +40,7 @@ def public_objects() -> Iterator[Any]:
         for name in dir(package):
             value = getattr(package, name)
             is_object = inspect.isclass(value) or inspect.isroutine(value)
-            # The reference of cards, which is generated, describes their fields.
+            # The generated reference of cards describes their fields.
             if is_object and not name.startswith("_") and value is not Card:
                 yield value
     for kind in KINDS:
@@ -48,14 +48,14 @@ def public_objects() -> Iterator[Any]:
 
 
 def public_names() -> set[str]:
-    """Return the full names of these objects, and of the methods that `ddr` defines."""
+    """Return the full names of these objects and of the methods that `ddr` defines."""
     names = set()
     for each in public_objects():
         names.add(f"{each.__module__}.{each.__qualname__}")
         for name, kind, home, _ in (
             inspect.classify_class_attrs(each) if inspect.isclass(each) else ()
         ):
-            # scikit-learn makes set_fit_request and the like.
+            # scikit-learn generates methods such as set_fit_request.
             is_ours = home.__module__.startswith("ddr_cli") and not name.endswith("_request")
             if is_ours and kind != "data" and not name.startswith("_"):
                 names.add(f"{home.__module__}.{home.__qualname__}.{name}")
@@ -63,7 +63,6 @@ def public_names() -> set[str]:
 
 
 def main() -> int:
-    """Print the faults; return 1 if there is one."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     accepted = settings["tool"]["numpydoc_validation"]["checks"]
     names = public_names()

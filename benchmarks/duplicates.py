@@ -1,10 +1,10 @@
-"""Print what duplicates change in the suite lite, the table of docs/fair_comparison.md.
+"""Print how duplicates affect error rates in the suite lite: the table of docs/fair_comparison.md.
 
     python benchmarks/duplicates.py
 
 For each data set with exact or near duplicates, 3-NN without reduction classifies the test samples
-of ten splits as the suite makes them. One error rate is over all of them, the other over those
-without a duplicate in the training set: as if the duplicates were on one side of the split.
+of ten of the suite's splits. One error rate covers all test samples. The other covers only those
+without a duplicate in the training set, as if no pair of duplicates were split.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ddr_cli.evaluation.splits import make_split
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.names import INDUCTIVE
 
-REPEATS = 10  # more than the suite has: 3-NN is cheap
+REPEATS = 10  # More splits than in the suite, because 3-NN is cheap.
 
 
 def rows_of(spec: Any) -> dict[str, str]:

@@ -1,8 +1,8 @@
-"""CPU seconds and peak memory of single fits, each in a process of its own.
+"""Measure the CPU seconds and the peak memory of single fits, each in its own process.
 
-A `Worker` is a process of one Python environment that has loaded its libraries. It measures in a
-copy of itself, so that nothing one fit leaves behind costs or spares the next, with a stated number
-of threads. As `python measure.py` this file is that process; it needs the standard library alone.
+A `Worker` is a process of one Python environment, with its libraries loaded and a fixed number of
+threads. It forks for each fit, so that no fit affects the next. `python measure.py` is this
+process; it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from statistics import median
 from typing import Any
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-LONG = 60.0  # seconds: what takes longer is run fewer times, as the tables say
+LONG = 60.0  # Longer fits, in seconds, have only FEW runs.
 FEW = 2
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One fit: CPU seconds, the megabytes it adds at most, and what the fit returned."""
+    """One fit: its CPU seconds, the megabytes that it adds to the peak, and its result."""
 
     seconds: float
     megabytes: float
@@ -45,20 +45,20 @@ class LimitError(RuntimeError):
 
 
 def cpu_seconds() -> float:
-    """Return the CPU time of this process and of its children that have ended."""
+    """Return the CPU time of this process and of its finished children."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def compile_ddr() -> None:
-    """Compile ddr's modules, as an installation does: it is no part of what a command costs."""
+    """Compile ddr's modules, as an installation does, so that no command's time includes it."""
     import ddr_cli
 
     compileall.compile_dir(Path(ddr_cli.__file__).parent, quiet=1)
 
 
 def fit_once(work: str, method: str, n: int) -> Measured:
-    """Fit, and say what that took."""
+    """Fit once and measure it."""
     from works import points, work_of
 
     given, fit = points(work, n), work_of(work).methods[method].fit
@@ -71,7 +71,7 @@ def fit_once(work: str, method: str, n: int) -> Measured:
 
 
 def _set(limits: Limits) -> None:
-    """Limit the CPU time of this process, and the memory in addition to what it has."""
+    """Limit the CPU time of this process and the memory that it may add."""
     seconds, megabytes = limits
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
     pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -80,13 +80,13 @@ def _set(limits: Limits) -> None:
 
 
 def _in_a_copy(work: str, method: str, n: int, limits: Limits | None) -> tuple[bool | str, Any]:
-    """Fork, measure there, and return whether it succeeded with the result or the reason.
+    """Measure a fit in a forked process.
 
-    If the fit exceeded a limit, the first value is ``"limit"``.
+    Return True and the measurement, ``"limit"`` and the exceeded limit, or False and the error.
     """
     from works import points
 
-    points(work, n)  # Drawn before the fork: their memory is none of the fit's.
+    points(work, n)  # The fork inherits the samples, so the fit's memory excludes them.
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
@@ -117,7 +117,7 @@ class Worker:
     def __init__(
         self, python: str | Path = sys.executable, *, warm: bool = True, threads: int = 1
     ) -> None:
-        # The other threading layers of numba refuse to be copied.
+        # numba's other threading layers do not support forks.
         settings = {**dict.fromkeys(THREADS, str(threads)), "NUMBA_THREADING_LAYER": "workqueue"}
         self._process = subprocess.Popen(
             [str(python), "-W", "ignore", __file__, *(["--warm"] if warm else [])],
@@ -127,7 +127,7 @@ class Worker:
         )
 
     def measure(self, work: str, method: str, n: int, limits: Limits | None = None) -> Measured:
-        """Return what one fit took; raise LimitError, or RuntimeError if the fit failed."""
+        """Measure one fit; raise LimitError, or RuntimeError if the fit failed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps([work, method, n, limits]).encode() + b"\n")
@@ -140,16 +140,15 @@ class Worker:
         return Measured(*found)
 
     def close(self) -> None:
-        """End the process."""
         self._process.communicate()
 
 
 def serve(*, warm: bool) -> None:
-    """Answer a `Worker`'s requests, a line each; if `warm`, after a fit that isn't measured."""
+    """Answer a `Worker`'s requests, one per line; `warm` adds an unmeasured fit per method."""
     from works import work_of
 
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # What libraries print is no answer.
+    os.dup2(2, 1)  # Libraries may print; only answers go to the pipe.
     ready = set()
     for line in sys.stdin:
         work, method, n, limits = json.loads(line)
@@ -169,9 +168,9 @@ def serve(*, warm: bool) -> None:
 def in_turn(
     workers: Mapping[str, Worker], work: str, n: int, runs: int
 ) -> dict[str, Sequence[Measured]]:
-    """Measure some methods at their work, one after the other, `runs` times.
+    """Measure the methods of a work in turn, `runs` times.
 
-    Where one run takes longer than `LONG` there are only `FEW`.
+    If a fit takes longer than `LONG`, there are only `FEW` runs.
     """
     found: dict[str, list[Measured]] = {method: [] for method in workers}
     while len(found[next(iter(found))]) < runs:
@@ -183,7 +182,7 @@ def in_turn(
 
 
 def summary(runs: Sequence[Measured]) -> dict[str, float | int]:
-    """Return the median of the seconds, the largest megabytes and how many runs there were."""
+    """Return the median seconds, the maximum of the megabytes, and the number of runs."""
     return {
         "seconds": round(median(run.seconds for run in runs), 4),
         "MB": round(max(run.megabytes for run in runs), 1),

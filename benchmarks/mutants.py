@@ -1,12 +1,13 @@
-"""A sample of mutants of what computes, judges and keeps results: which do tests let pass.
+"""Draw random mutants of ddr's code and find those that the tests do not detect.
 
     python benchmarks/mutants.py [--count 300] [--seed 0] [--areas engine papers evaluation]
 
-mutmut makes the mutants (every place, one change: an argument dropped, a comparison turned round, a
-value that is None). Each runs in a copy of the repository and of a process in which the tests were
-collected, against the tests that pass through its line, in this process or in one that they start,
-the fastest first, until one fails or `--seconds` of them have passed. What was judged by hand (the
-column `judged`) is carried over. An interrupted run goes on where it was.
+mutmut creates the mutants. Each is one change in one place: a dropped argument, an inverted
+comparison, a value replaced by None. pytest collects the tests once. For each mutant, a fork of
+that process runs tests that execute the mutant's line, in the fork or in a process that they start.
+It selects the fastest tests, up to `--seconds` in total, and stops at the first failure. A copy of
+the repository contains the mutant. The script keeps the column `judged`, which is filled in by
+hand. The same command resumes an interrupted run.
 """
 
 from __future__ import annotations
@@ -57,9 +58,9 @@ BUILD = TOP / "build" / "mutants"
 TREE = BUILD / "tree"
 TABLE = TOP / "results" / "benchmarks" / "mutants.csv"
 IDENTITY = ["file", "function", "before", "after"]
-# What any Python that a test starts does first: note which lines of an area are run, at once, since
-# it may be killed, and under the number of the test that is on now, since it may serve several.
-# Where a test has filled the disk, the line is lost.
+# Every Python process that a test starts runs this code first. It records the executed lines of an
+# area with the number of the current test, because a process may serve several tests. It writes
+# each line at once, because the process may be killed. If a test filled the disk, the line is lost.
 TRACER = """
 import contextlib, mmap, os, sys, threading
 area, now, noted = os.environ["MUTANTS_AREA"], os.environ["MUTANTS_NOW"], set()
@@ -84,23 +85,23 @@ sys.settrace(trace)
 
 
 class Visitor(MutationVisitor):
-    """mutmut's, which leaves decorated functions out for a reason of its own that is none here."""
+    """mutmut's visitor, but without its rule to skip decorated functions."""
 
     def _skip_node_and_children(self, node: libcst.CSTNode) -> bool:
         return not isinstance(node, libcst.FunctionDef) and super()._skip_node_and_children(node)
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield a module's functions and methods."""
+    """Yield the code objects of a module's functions and methods."""
     for inner in code.co_consts:
         if isinstance(inner, CodeType) and not inner.co_name.startswith("<"):
             yield inner
-            if not inner.co_flags & inspect.CO_OPTIMIZED:  # a class's body
+            if not inner.co_flags & inspect.CO_OPTIMIZED:  # the body of a class
                 yield from codes(inner)
 
 
 def changed(old: str, new: str, path: str) -> tuple[CodeType, CodeType] | None:
-    """Return the function that differs, None if what differs is evaluated outside of functions."""
+    """Return the one function that differs, old and new, or None if other code differs."""
     pairs = zip(codes(compile(old, path, "exec")), codes(compile(new, path, "exec")), strict=True)
     functions = [
         pair for pair in pairs if pair[0] != pair[1] and pair[0].co_flags & inspect.CO_OPTIMIZED
@@ -111,7 +112,7 @@ def changed(old: str, new: str, path: str) -> tuple[CodeType, CodeType] | None:
 
 
 def mutants_of(path: Path) -> Iterator[tuple[Any, ...]]:
-    """Yield where a module's mutants are; of a text only that with XX around it."""
+    """Yield a module's mutants and their lines; of strings, only those with XX around the text."""
     wrapper = MetadataWrapper(libcst.parse_module(path.read_text(encoding="utf-8")))
     visitor = Visitor(mutation_operators, IgnoredCode(set(), set(), set()))
     module = wrapper.visit(visitor)
@@ -123,7 +124,7 @@ def mutants_of(path: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def draw(count: int, seed: int, areas: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the mutants that a seed chooses among all that differ inside of a function."""
+    """Yield random mutants among those that change a single function."""
     modules = [path for area in areas for path in sorted((TOP / "ddr_cli" / area).glob("*.py"))]
     everything = [one for path in modules for one in mutants_of(path)]
     print(f"{len(everything):,} mutants in {len(modules)} modules")
@@ -152,7 +153,7 @@ def draw(count: int, seed: int, areas: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def copy_tree() -> None:
-    """Make the copy in which the mutants are written; committed results are linked."""
+    """Copy the repository, so that mutants can be written; link the committed results."""
     shutil.rmtree(TREE, ignore_errors=True)
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
@@ -163,25 +164,23 @@ def copy_tree() -> None:
             (TREE / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(TOP / name, TREE / name)
     (TREE / "results").symlink_to(TOP / "results")
-    # By the source's hash: a mutant may have the size and the second of what it replaces.
+    # Check by hash: a mutant may have the size and the modification time of the original.
     checked = py_compile.PycInvalidationMode.CHECKED_HASH
     compileall.compile_dir(TREE, quiet=1, invalidation_mode=checked)
 
 
 class Runner:
-    """A pytest plugin that runs collected tests once a mutant instead of once."""
+    """A pytest plugin that runs the collected tests once per mutant."""
 
     def __init__(self, name: str, mutants: list[dict[str, Any]], seconds: float) -> None:
         self.name, self.mutants, self.seconds = name, mutants, seconds
         self.failed = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note a failure."""
         if report.failed:
             self.failed = report.nodeid
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run what was collected once a mutant."""
         known = BUILD / f"{self.name}.json"
         if not known.exists():
             self._in_a_copy(lambda: known.write_text(json.dumps(self._trace(session.items))), 3600)
@@ -220,7 +219,7 @@ class Runner:
 
     @staticmethod
     def _in_a_copy(work: Any, patience: float) -> None:
-        """Do something in a copy of this process, and end it and its own after `patience`."""
+        """Call `work` in a fork, and kill the fork's process group after `patience` seconds."""
         child = os.fork()
         if not child:
             try:
@@ -243,7 +242,7 @@ class Runner:
             return
 
     def _trace(self, items: list[pytest.Item]) -> dict[str, Any]:
-        """Return the seconds of each test that passes, and who passes through which line."""
+        """Return the seconds of each passing test, and the tests that execute each line."""
         seconds = {}
         now, lines, tracer = (BUILD / name for name in ("now", "lines.txt", "sitecustomize.py"))
         now.write_text(f"{0:8}")
@@ -273,7 +272,7 @@ class Runner:
         return {"seconds": seconds, "lines": through}
 
     def _try(self, mutant: dict[str, Any], items: list[pytest.Item]) -> str:
-        """Return the first test that fails with a mutant."""
+        """Return the first test that fails with a mutant, or an empty string."""
         path = TREE / mutant["file"]
         old = path.read_text(encoding="utf-8")
         functions = changed(old, mutant["source"], str(path))
@@ -291,7 +290,7 @@ class Runner:
 
 
 def same(one: CodeType, other: CodeType) -> bool:
-    """Return whether two are of the same place in a file."""
+    """Return whether two code objects come from the same place in a file."""
     return (one.co_filename, one.co_qualname, one.co_firstlineno) == (
         other.co_filename,
         other.co_qualname,
@@ -300,7 +299,7 @@ def same(one: CodeType, other: CodeType) -> bool:
 
 
 def choose(mutant: dict[str, Any], reached: dict[str, Any], limit: float) -> list[str]:
-    """Return the tests to run: those that pass through the line, the fastest first."""
+    """Return the tests that execute the mutant's line, the fastest first, up to the limit."""
     seconds = reached["seconds"]
     lines = reached["lines"].get(mutant["file"], {})
     statements = [
@@ -324,9 +323,9 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--areas", nargs="+", choices=AREAS, default=list(AREAS))
-    parser.add_argument("--seconds", type=float, default=40, help="of tests per mutant")
-    parser.add_argument("--survivors", action="store_true", help="only these, by more tests")
-    parser.add_argument("--tests", nargs="+", help="which, as they are now, for the survivors")
+    parser.add_argument("--seconds", type=float, default=40, help="limit on a mutant's tests")
+    parser.add_argument("--survivors", action="store_true", help="rerun the undetected mutants")
+    parser.add_argument("--tests", nargs="+", help="run these tests in their present state")
     given = parser.parse_args()
     BUILD.mkdir(parents=True, exist_ok=True)
     drawn = BUILD / f"drawn-{'-'.join(given.areas)}-{given.count}-{given.seed}.json"
@@ -361,7 +360,7 @@ def main() -> None:
     table = pd.read_json(record, lines=True).drop(columns=["source"])
     table = table.drop_duplicates(IDENTITY, keep="last")
     if TABLE.exists():
-        known = pd.read_csv(TABLE, keep_default_na=False)  # a mutant may be None
+        known = pd.read_csv(TABLE, keep_default_na=False)  # a mutant may be "None"
         judged = known[[*IDENTITY, "judged"]]
         table = table.merge(judged, how="left", on=IDENTITY)
         table = pd.concat([table, known[~known["area"].isin(table["area"])]])

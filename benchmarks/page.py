@@ -1,9 +1,9 @@
-"""Make docs/speed.md and its figures from the tables in results/benchmarks.
+"""Generate docs/speed.md and its figures from the tables in results/benchmarks.
 
     python benchmarks/page.py [--out FOLDER]
 
-Run it after any benchmark. `make bench` runs all benchmarks and then this script. No number of a
-table is typed by hand; `reasons.py` explains the goals that are not met.
+Run it after any benchmark; `make bench` runs all benchmarks and then this script. All figures in
+the page's tables come from these files. `reasons.py` explains the goals that are not met.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LINKED = {
     "interval_coverage": "how often each interval covers the true value",
     "comparison_errors": "how often `ddr compare` reports a difference between two methods",
 }
-"""The tables by their file."""
+"""The tables' descriptions, by file name."""
 
 PICTURES = (("seconds", "seconds", "CPU seconds"), ("memory", "MB", "megabytes added"))
 
@@ -55,7 +55,7 @@ def thousands(n: int) -> str:
 
 
 def compact(goals: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of goals in few columns."""
+    """Return the table of goals with fewer columns."""
     rows = []
     for row in goals.to_dict("records"):
         has_peer = isinstance(row.get("peer"), str)
@@ -80,7 +80,7 @@ def compact(goals: pd.DataFrame) -> pd.DataFrame:
 
 
 def others(tables: Path) -> pd.DataFrame:
-    """Return the tables of the engine, of the commands and of CCDR on many samples as one."""
+    """Return one table of the engine, the commands, and CCDR on many samples."""
     rows = []
     if (tables / "engine.csv").is_file():
         engine = pd.read_csv(tables / "engine.csv", dtype=str, keep_default_na=False)
@@ -110,7 +110,7 @@ def others(tables: Path) -> pd.DataFrame:
 
 
 def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
-    """Draw a column over the sizes, a panel per work of several, all axes logarithmic."""
+    """Plot a column against the size, with a log-log panel per work that has several sizes."""
     several = measured.groupby("work", sort=False)["n"].nunique() > 1
     works, across = list(several.index[several]), 4
     down = math.ceil(len(works) / across)
@@ -127,7 +127,7 @@ def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
         sizes = sorted(of_work["n"].unique())
         axes.set_xticks(sizes, [thousands(n) for n in sizes], fontsize="small")
         low, high = of_work[column].min(), of_work[column].max()
-        # An axis that spans less than a factor of 4 would make much of differences that are none.
+        # The axis spans at least a factor of 4, so that small differences look small.
         middle = math.sqrt(low * high)
         axes.set_ylim(min(low / 1.2, middle / 2), max(high * 1.2, middle * 2))
         digits = (1.0, 2.0, 5.0) if high > 10 * low else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
@@ -137,12 +137,12 @@ def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
         axes.set_xlabel("samples")
         axes.set_ylabel(label if place % across == 1 else "")
         axes.legend(fontsize="x-small")
-    with rc_context({"svg.hashsalt": "speed"}):  # The same table makes the same figure.
+    with rc_context({"svg.hashsalt": "speed"}):  # The same table gives the same file.
         figure.savefig(path, metadata={"Date": None})
 
 
 def draw_growth(table: pd.DataFrame, path: Path) -> None:
-    """Draw the exponents, the seconds and the megabytes of each method, a row per method."""
+    """Plot the exponents, seconds and megabytes of the methods, one row per method."""
     last = table.groupby("method", sort=False).last()
     last = last.sort_values(["time exponent", "seconds"])
     places = {method: place for place, method in enumerate(last.index)}
@@ -172,7 +172,7 @@ def draw_growth(table: pd.DataFrame, path: Path) -> None:
 
 
 def why_not(tables: Path) -> str:
-    """Return the reasons of the goals that no table shows as met."""
+    """Return the reasons for the goals that no table shows as met."""
     met = {}
     if (tables / "goals.csv").is_file():
         goals = pd.read_csv(tables / "goals.csv", keep_default_na=False)

@@ -1,14 +1,14 @@
-"""Run scikit-learn's own tests of a method with ddr's class in the place of scikit-learn's.
+"""Run scikit-learn's tests of a method on ddr's class.
 
-python benchmarks/peer_suites.py [FILE ...] [--show]
+    python benchmarks/peer_suites.py [FILE ...] [--show]
 
-FILE is one of those below, by default all; --show lists each failed test with the first line of
-its error. Each file runs in a process of its own, and finds ddr's class under scikit-learn's
-name. A test is skipped if it gives a parameter that ddr's class does not have, unless it gives
-scikit-learn's default or the parameter only says how a result is found. Tests that never make an
-object of the class are left out of the counts. A test fails because of an absent attribute or
-parameter value, a limit that ddr's class sets and states, the wording of a message, or else
-"other", which is to be looked at.
+FILE is one of the test files in `FILES`; the default is all. `--show` lists each failed test with
+the first line of its error. Each file runs in its own process, where scikit-learn's name refers to
+ddr's class. A test is skipped if it sets a parameter that ddr's class does not have, unless it sets
+scikit-learn's default or the parameter only affects how a result is computed. The counts exclude
+tests that never create an object of the class. Each failure has one of four causes: "absent" (an
+attribute or a parameter value that ddr does not have), "limit" (a limit that ddr's class sets and
+states), "wording" (of a message), or "other", which needs a closer look.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 import pytest
 import sklearn
 
-# The file, the name that it imports, and our class.
+# The test file, the name that it imports, and ddr's class.
 FILES = {
     "manifold/tests/test_isomap.py": ("sklearn.manifold.Isomap", "Isomap"),
     "manifold/tests/test_locally_linear.py": ("sklearn.manifold.LocallyLinearEmbedding", "LLE"),
@@ -52,7 +52,7 @@ FILES = {
     ),
 }
 FOLDER = Path(sklearn.__file__).parent
-# These say how a result is found, not which it is.
+# These parameters affect how a result is computed, not which result is correct.
 HOW = {
     *("random_state", "n_jobs", "copy", "copy_X", "verbose", "tol", "max_iter", "iterated_power"),
     *("solver", "svd_solver", "eigen_solver", "eigen_tol", "neighbors_algorithm", "path_method"),
@@ -63,7 +63,7 @@ COLUMNS = ("passed", "failed", *KINDS, "skipped")
 
 
 class Substitution:
-    """A pytest plugin: puts our class under scikit-learn's name, and counts how its tests end."""
+    """A pytest plugin that substitutes ddr's class and counts the outcomes of the tests."""
 
     def __init__(self, theirs: str, ours: str) -> None:
         module, self.name = theirs.rsplit(".", 1)
@@ -89,9 +89,9 @@ class Substitution:
                 same = isinstance(value, str | int | float | None) and (
                     value == self.defaults.get(name, inspect.Parameter.empty)
                 )
-                # Objects that are made while the tests are collected only lose the parameter.
+                # Objects that are created during collection only lose the parameter.
                 if self.running and not same and name not in HOW:
-                    pytest.skip(f"parameter not offered: {name}")
+                    pytest.skip(f"ddr has no parameter {name}")
             return method(estimator, *args, **given)
 
         return with_known
@@ -100,8 +100,8 @@ class Substitution:
     def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, Any]:
         """Substitute the class where the test module imports it, and nowhere else.
 
-        Ours may use theirs, and must find it. A test module that says ``manifold.Isomap`` gets a
-        copy of the module's names.
+        ddr's class may use scikit-learn's, so it must still find it. A test module that uses
+        ``manifold.Isomap`` gets a copy of the module's names.
         """
         if not isinstance(collector, pytest.Module):
             return (yield)
@@ -116,7 +116,7 @@ class Substitution:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Generator[None, Any, Any]:
-        """Tell what happens in tests from what happens while they are collected."""
+        """Mark that a test is running, as opposed to being collected."""
         self.used, self.running = False, True
         try:
             return (yield)
@@ -125,7 +125,7 @@ class Substitution:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, Any]:
-        """Count the test if it made an object of our class."""
+        """Count the test if it created an object of ddr's class."""
         report = yield
         if report.when != "call" or not self.used:
             return report
@@ -138,7 +138,7 @@ class Substitution:
         return report
 
     def kind_of(self, error: BaseException) -> str:
-        """Return which of `KINDS` a failed test's error is."""
+        """Return which of `KINDS` the error of a failed test is."""
         message, ours = str(error), self.ours.__name__
         missing = isinstance(error, AttributeError) and ours in message
         refused = isinstance(error, ValueError) and message.startswith(f"{ours}: ")
@@ -154,7 +154,7 @@ def run_file(path: Path, theirs: str, ours: str) -> dict[str, Any]:
     command = [sys.executable, __file__, "--in-this-process", str(path), theirs, ours]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if not ended.stdout.strip():
-        raise RuntimeError(f"{path} was not run:\n{ended.stderr[-2000:]}")
+        raise RuntimeError(f"pytest did not run {path}:\n{ended.stderr[-2000:]}")
     found: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
     return found
 
@@ -162,7 +162,7 @@ def run_file(path: Path, theirs: str, ours: str) -> dict[str, Any]:
 def run_here(path: str, theirs: str, ours: str) -> None:
     """Run a file in this process, and print what `run_file` returns."""
     plugin = Substitution(theirs, ours)
-    # The root is where scikit-learn's conftest.py, with its fixtures, is looked for.
+    # pytest searches the root for scikit-learn's conftest.py, which has the fixtures.
     root = FOLDER if Path(path).is_relative_to(FOLDER) else Path(path).parent
     options = ["-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-W", "ignore"]
     code = pytest.main([*options, f"--rootdir={root}", path], plugins=[plugin])
@@ -173,14 +173,13 @@ def run_here(path: str, theirs: str, ours: str) -> None:
 
 
 def main() -> None:
-    """Print a row per file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("files", nargs="*", metavar="FILE", help="for example test_isomap.py")
     parser.add_argument("--show", action="store_true", help="list the failed tests")
     asked = parser.parse_args()
     installed = [file for file in FILES if (FOLDER / file).exists()]
     if not installed:
-        raise SystemExit("scikit-learn's tests are not installed with it, so there is none to run.")
+        raise SystemExit("This installation of scikit-learn does not include its tests.")
     print("file".ljust(28), *(column.rjust(8) for column in COLUMNS))
     for file in installed:
         name = Path(file).name

@@ -1,9 +1,9 @@
-"""Run every benchmark and make the page of their tables: `make bench`, or `make bench QUICK=1`.
+"""Run all benchmarks and generate docs/speed.md.
 
     python benchmarks/run.py [--quick] [--out FOLDER]
 
-A benchmark that fails loses none of the others: the page is made of the tables that there are, and
-the last line says what failed.
+`make bench` and `make bench QUICK=1` run this script. If a benchmark fails, the others still run,
+the page has the tables that exist, and the last line names the failed scripts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> int:
         code = subprocess.run([sys.executable, str(script), *sys.argv[1:]], check=False).returncode
         print(f"== {script.name}: {time.monotonic() - began:.0f} s, exit {code}", flush=True)
         failed += [script.name] if code else []
-    print(f"failed: {', '.join(failed)}" if failed else "all benchmarks ran")
+    print(f"failed: {', '.join(failed)}" if failed else "all benchmarks succeeded")
     return int(bool(failed))
 
 

@@ -1,15 +1,16 @@
-"""Is the product still the same? The answers of everything that is shipped, against a record.
+"""Check that everything that is shipped still gives the results recorded in same.json.
 
-    python benchmarks/same.py [GROUP ...] [--record]     compare with same.json, or write it
-    python benchmarks/same.py --cells NAME               what the hash of a spec's cells stands for
+    python benchmarks/same.py [GROUP ...] [--record]     compare with same.json, or overwrite it
+    python benchmarks/same.py --cells NAME               print the settings behind a spec's hash
 
-Groups: `cells` (what each spec and suite resolves to, and the trial ids), `report` (verdicts and
-the papers' tables, byte for byte), `runs` (summary and comparison of each run in results/), `rows`
-(what the journals hold, ids aside), `lite` (its leaderboards), `golden` (numbers of each piece).
-Numbers are rounded to ten significant digits.
+Groups: `cells` (the resolved settings and the trial ids of each spec and suite), `report` (the
+verdicts and the papers' tables, byte for byte), `runs` (the summary and the comparison of each run
+in results/), `rows` (the rows of the trial logs without ids), `lite` (its leaderboards), `golden`
+(the golden values of each component). Numbers are rounded to ten significant digits.
 
-What the hashes are of is written here, in plain names, and not as ddr keeps it: a change of ddr's
-records must not change it. Only the functions above the line know ddr's modules.
+This file defines the hashed content in plain names, independently of how ddr stores it, so that a
+change of ddr's records does not change a hash. Only the functions above the dividing line read
+ddr's objects.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Item = dict[str, Any]
 
 
 def specs_of(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield what is run of a file by name: a spec, or each data set of each track of a suite."""
+    """Yield a file's specs with their names; a suite has one per data set and track."""
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.spec import load_spec
     from ddr_cli.suite.definition import load_suite
@@ -48,13 +49,13 @@ def specs_of(path: Path) -> Iterator[tuple[str, Any]]:
     if path.parent.name == "configs":
         yield path.stem, load_spec(str(path))
         return
-    with nothing_fitted():  # the libraries of rivals need not be installed
+    with nothing_fitted():  # optional libraries need not be installed
         for spec in load_suite(path).specs():
             yield f"{path.stem} {spec.name}", spec
 
 
 def plan_of(spec: Any) -> tuple[Item, list[tuple[str, Item]]]:
-    """Return what holds for a spec's whole plan, and each trial's id with all of its settings."""
+    """Return the settings of a spec's whole plan, and the id and settings of each trial."""
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.data import load_card
     from ddr_cli.engine import make_plan
@@ -88,10 +89,10 @@ def plan_of(spec: Any) -> tuple[Item, list[tuple[str, Item]]]:
         return {"among": among, "by": [chosen.folds, chosen.repeats, chosen.metric]}
 
     def once(describe: Callable[[Any], Item], thing: Any) -> str:
-        """Return the hash of what splits share; `pieces` tells what it stands for."""
+        """Return the hash of settings that splits share; `pieces` maps it to the settings."""
         if id(thing) not in names:
             described = describe(thing)
-            names[id(thing)] = (thing, digest(described))  # kept, or its address is used again
+            names[id(thing)] = (thing, digest(described))  # keeping the object keeps its id unique
             pieces[names[id(thing)][1]] = described
         return names[id(thing)][1]
 
@@ -115,7 +116,7 @@ def plan_of(spec: Any) -> tuple[Item, list[tuple[str, Item]]]:
 
 
 def frames_of_run(folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the summary of a run, and its methods against each other where there are several."""
+    """Return the summary of a run, and a comparison if it has several methods."""
     import ddr_cli
     from ddr_cli.core.errors import InputError
 
@@ -129,7 +130,7 @@ def frames_of_run(folder: Path) -> dict[str, pd.DataFrame]:
 
 
 def frames_of_board(track: str) -> dict[str, pd.DataFrame]:
-    """Return the leaderboards of a track of the suite lite, tuned and not."""
+    """Return the leaderboards of a track of the suite lite, with and without tuning."""
     import ddr_cli
     from ddr_cli.core.errors import InputError
 
@@ -149,7 +150,7 @@ def frames_of_board(track: str) -> dict[str, pd.DataFrame]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it, numbers to ten significant digits, 1.0 as 1."""
+    """Return a value in JSON types, numbers with ten significant digits, 1.0 as 1."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -169,13 +170,13 @@ def digest(value: Any) -> str:
 
 
 def frame_digest(frame: pd.DataFrame) -> str:
-    """Return the hash of a table, whatever the order of its columns."""
+    """Return the hash of a table, which does not depend on the order of its columns."""
     columns = {str(name): frame[name].astype(object).tolist() for name in frame.columns}
     return digest(columns)
 
 
 def resolved(spec: Any) -> tuple[list[str], list[str]]:
-    """Return a spec's cells as lines of JSON, sorted, after what they share; and the trial ids."""
+    """Return a spec's shared settings and its sorted cells as lines of JSON, and the trial ids."""
     whole, trials = plan_of(spec)
     lines = [json.dumps(plain(cell), sort_keys=True) for _, cell in trials]
     shared = [json.dumps({key: plain(whole[key])}, sort_keys=True) for key in whole]
@@ -197,7 +198,7 @@ def cells(path: Path) -> dict[str, Item | str]:
 
 
 def report(form: str) -> dict[str, Item | str]:
-    """Make the report again in a folder with links to the runs; the work tree stays as it is."""
+    """Generate the report in a temporary folder with links to the runs."""
     with tempfile.TemporaryDirectory() as scratch:
         results = Path(scratch, "results")
         results.mkdir()
@@ -215,7 +216,7 @@ def report(form: str) -> dict[str, Item | str]:
         if ran.returncode:
             return {f"--{form}": f"exit {ran.returncode}: {ran.stderr.strip()}"}
         if form == "check":
-            words = re.findall(r"[^\s\u2500-\u257f]+", ran.stdout)  # but for the tables' lines
+            words = re.findall(r"[^\s\u2500-\u257f]+", ran.stdout)  # without table borders
             return {"--check": {"exit": 0, "output": digest(" ".join(words))}}
         files = [*(results / "report").rglob("*.*"), results / "verdicts.json"]
         return {
@@ -266,7 +267,7 @@ GROUPS: dict[str, Callable[[Any], dict[str, Item | str]]] = {
 
 
 def differences(old: Item, new: Item) -> Iterator[str]:
-    """Yield a line for each item that differs, with what differs in it."""
+    """Yield a line for each item that differs, with the values that differ."""
     for name in sorted(old.keys() | new.keys()):
         before, now = old.get(name, "missing"), new.get(name, "missing")
         if isinstance(before, dict) and isinstance(now, dict):
@@ -279,10 +280,10 @@ def differences(old: Item, new: Item) -> Iterator[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Is the product still the same?")
+    parser = argparse.ArgumentParser(description="Check that results are unchanged.")
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
-    parser.add_argument("--record", action="store_true", help="write same.json again")
-    parser.add_argument("--cells", metavar="NAME", help="print what a spec's hash is of")
+    parser.add_argument("--record", action="store_true", help="overwrite same.json")
+    parser.add_argument("--cells", metavar="NAME", help="print the hashed settings")
     given = parser.parse_args()
     os.chdir(ROOT)
     shipped = [path for folder in ("suites", "configs") for path in Path(folder).glob("*.yaml")]

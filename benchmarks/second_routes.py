@@ -1,10 +1,10 @@
-"""Compute rows of the lite suite without ddr's methods, and write docs/second_route.md's table.
+"""Compute rows of lite without ddr's methods, and write the table of docs/second_route.md.
 
     python benchmarks/second_routes.py [--out FOLDER] [--quick] [--page]
 
 ddr provides the samples, the splits, the inner folds and the list of settings. The preprocessing,
-the methods, the selection and the classifier are those of scikit-learn, or written here. With
-`--page`, only the table of the page is written, from the CSV.
+the methods, the selection and the classifier come from scikit-learn or from this file. `--page`
+only writes the page's table, from the CSV file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ METHODS = ("pca", "lda", "kernel_pca", "pls_da", "laplacian_rls")
 
 
 def embed(method: str, given: dict[str, Any], X: Any, y: Any, queries: Any) -> tuple[Any, Any]:
-    """Return the embeddings of training and test samples."""
+    """Return the embeddings of the training and the test samples."""
     d = given.get("n_components")
     codes = (y[:, None] == np.unique(y)).astype(float)
     if method == "pca":
@@ -57,7 +57,7 @@ def embed(method: str, given: dict[str, Any], X: Any, y: Any, queries: Any) -> t
 
 
 def regression_on_codes(given: dict[str, Any], X: Any, codes: Any, queries: Any) -> tuple[Any, Any]:
-    """Return the values of linear Laplacian RLS, from its normal equations."""
+    """Return the outputs of linear Laplacian RLS, from its normal equations."""
     mean = X.mean(axis=0)
     Z, T, n = X - mean, queries - mean, len(X)
     near = kneighbors_graph(X, given["n_neighbors"], mode="distance").tocoo()
@@ -74,7 +74,7 @@ def regression_on_codes(given: dict[str, Any], X: Any, codes: Any, queries: Any)
 
 
 def errors(near: Any, y: Any, truth: Any) -> float:
-    """Return the error of 3-NN, in which the nearest sample decides between three classes."""
+    """Return the error of 3-NN; if all three neighbours differ in class, the nearest decides."""
     votes = y[near]
     second = np.where(votes[:, 1] == votes[:, 2], votes[:, 1], votes[:, 0])
     return float(np.mean(second != truth))
@@ -94,14 +94,14 @@ def score(method: str, given: dict[str, Any], data: Any, steps: Any, division: A
         X, queries = fitted.transform(X), fitted.transform(queries)
     try:
         ours, theirs = embed(method, given, X, y, queries)
-    except ValueError:  # More components than a small fold has.
+    except ValueError:  # A small fold allows fewer components.
         return np.inf
     near = NearestNeighbors(n_neighbors=3, algorithm="brute").fit(ours)
     return errors(near.kneighbors(theirs, return_distance=False), y, data.y[test])
 
 
 def second_rows(part: Any, methods: Any, splits: int) -> Any:
-    """Yield the suite's and the second route's tuned and default rows of a data set."""
+    """Yield tuned and default rows of a data set, from the suite and from the second route."""
     data, found = ddr_cli.load_dataset(part.dataset), part.trials
     draws = Draws(part.plan, data)
     for key, fits in list(part.plan.fits.items())[:splits]:
@@ -140,7 +140,7 @@ def second_rows(part: Any, methods: Any, splits: int) -> Any:
 
 
 def with_rows(page: str, rows: pd.DataFrame) -> str:
-    """Return the page with the summary of these rows."""
+    """Return the page with a summary of these rows in its table."""
     same = (rows["suite"] - rows["second"]).abs() < 1e-9
     rows = rows.assign(equal=same, difference=100 * (rows["suite"] - rows["second"]).abs())
     table = rows.groupby(["method", "tuned"], sort=False).agg(
@@ -169,9 +169,9 @@ def measure(given: Any) -> None:
 
 def main() -> None:
     parser = options(__doc__)
-    parser.add_argument("--page", action="store_true", help="write the page's table only")
+    parser.add_argument("--page", action="store_true", help="only write the page's table")
     given = parser.parse_args()
-    warnings.simplefilter("ignore")  # Collinear features.
+    warnings.simplefilter("ignore")  # Features may be collinear.
     if not given.page:
         measure(given)
     if not given.quick and given.out is None:

@@ -1,6 +1,7 @@
-"""Print how large the program is; fail where a function is too complex to follow.
+"""Print the size of the program; fail if a function is too complex.
 
-`make lint` runs it, so that every change that adds code, files, commands or options is seen.
+`make lint` runs this script, so that each change shows how much code and how many files, commands
+or options it adds.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def code_lines(source: str, tree: ast.AST) -> int:
 
 
 def leaf_commands(command: Any) -> Iterator[Any]:
-    """Yield the commands of a group that do something themselves."""
+    """Yield the commands below a group that are not groups themselves."""
     commands = getattr(command, "commands", None)
     if commands is None:
         yield command
@@ -60,7 +61,7 @@ def leaf_commands(command: Any) -> Iterator[Any]:
 
 
 def main() -> int:
-    """Print the counts; return 1 if a function is more complex than is allowed."""
+    """Print the counts; return 1 if a function is too complex."""
     lines = files = functions = classes = 0
     blocks: list[tuple[int, str]] = []
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -86,11 +87,11 @@ def main() -> int:
         f"{lines:,} lines of code in {files} files; {functions:,} functions, {classes} classes; "
         f"{len(commands)} commands with {options} options; "
         f"{sum(size > 10 for size, _ in blocks)} functions of complexity above 10, "
-        f"the worst {worst[0]} ({worst[1]})"
+        f"the most complex has {worst[0]} ({worst[1]})"
     )
     too_complex = sorted((block for block in blocks if block[0] > MOST_COMPLEX), reverse=True)
     for size, name in too_complex:
-        print(f"{name}: complexity {size}, at most {MOST_COMPLEX} is allowed; split it")
+        print(f"{name}: complexity {size}, but at most {MOST_COMPLEX} is allowed; split it")
     return 1 if too_complex else 0
 
 

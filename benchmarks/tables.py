@@ -1,4 +1,4 @@
-"""Tables of figures: CSV files, fitted exponents, and the table of works, goals and peers."""
+"""Write the benchmarks' tables, fit exponents, and compare measurements with goals."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ MACHINES = "machines.csv"
 
 
 def options(about: str) -> argparse.ArgumentParser:
-    """Return what every benchmark can be told."""
+    """Return a parser with the options that all benchmarks share."""
     parser = argparse.ArgumentParser(description=about.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, once: does it work?")
-    parser.add_argument("--out", type=Path, help=f"{RESULTS}, or {QUICK} if quick")
+    parser.add_argument("--quick", action="store_true", help="smoke test: small sizes, one run")
+    parser.add_argument("--out", type=Path, help=f"default: {RESULTS}; with --quick: {QUICK}")
     return parser
 
 
 def folder(given: argparse.Namespace) -> Path:
-    """Return where the tables go."""
+    """Return the folder of the tables."""
     return given.out or (QUICK if given.quick else RESULTS)
 
 
 def write(
     rows: Iterable[Mapping[str, Any]] | pd.DataFrame, given: Any, name: str, *, keep: bool = False
 ) -> None:
-    """Write a table, whole, and the machine in `MACHINES`; `keep` those of its other rows."""
+    """Write a table, and the machine to `MACHINES`; `keep` keeps the table's other machines."""
     path = folder(given) / f"{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(rows).to_csv(path, index=False, lineterminator="\n")
@@ -50,14 +50,14 @@ def write(
 
 
 def renew(rows: Iterable[Mapping[str, Any]], given: Any, name: str, key: str = "work") -> None:
-    """Write these works' rows of a table; those of other works stay."""
+    """Replace the rows of these works in a table; other rows stay."""
     path, new = folder(given) / f"{name}.csv", pd.DataFrame(rows)
     old = pd.read_csv(path, keep_default_na=False) if path.is_file() else new
     write(pd.concat([old[~old[key].isin(new[key])], new]), given, name, keep=True)
 
 
 def exponent(n: Iterable[float], seconds: Iterable[float]) -> float:
-    """Return the slope of the seconds over the sizes, both logarithmic; nan for a single size."""
+    """Return the slope of log seconds against log size; nan for a single size."""
     sizes, spent = np.array([*n], dtype=float), np.array([*seconds], dtype=float)
     if len(sizes) < 2:
         return float("nan")
@@ -65,7 +65,7 @@ def exponent(n: Iterable[float], seconds: Iterable[float]) -> float:
 
 
 def goal_text(goal: Goal) -> str:
-    """Return a goal in words."""
+    """Return a goal as text."""
     said = []
     if goal.times is not None:
         said.append(f"≤ {goal.times:g} × {goal.peer}")
@@ -79,7 +79,7 @@ def goal_text(goal: Goal) -> str:
 
 
 def is_met(goal: Goal, row: Mapping[str, Any]) -> bool:
-    """Return whether a row of the table keeps within a goal."""
+    """Return whether a row of the table meets a goal."""
     return (
         (goal.times is None or row["ratio"] <= goal.times)
         and (goal.seconds is None or row["seconds"] <= goal.seconds)
@@ -89,7 +89,7 @@ def is_met(goal: Goal, row: Mapping[str, Any]) -> bool:
 
 
 def against_goals(measured: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per goal, and one per peer that has none, at the largest size of both."""
+    """Return a row per goal, and one per peer without a goal, at the peer's largest size."""
     rows = []
     for work, of_work in measured.groupby("work", sort=False):
         first, *peers = WORKS[work].methods
@@ -120,20 +120,20 @@ def against_goals(measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def _figures(of_method: pd.DataFrame, n: int) -> dict[str, Any]:
-    """Return what was measured at a size, with the exponent over all sizes."""
+    """Return the measurements at a size, with the exponent over all sizes."""
     row = of_method.loc[n, ["d", "seconds", "MB", "runs", "answer", "wrong"]].to_dict()
     return row | {"exponent": round(exponent(of_method.index, of_method["seconds"]), 2)}
 
 
 def with_table(page: str, name: str, table: pd.DataFrame) -> str:
-    """Return a page in which a table replaces the text between its two comments."""
+    """Return the page with a table instead of the text between its two comments."""
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     before, _, rest = page.partition(begin)
     return f"{before}{begin}\n\n{markdown(table)}\n\n{end}{rest.partition(end)[2]}"
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """Return a table as Markdown, gaps left empty."""
+    """Return a table as Markdown, with empty cells for missing values."""
     cells = table.astype(object).where(table.notna(), "")
     lines = [list(map(str, table.columns)), ["---"] * len(table.columns)]
     lines += [[str(cell) for cell in row] for row in cells.itertuples(index=False)]

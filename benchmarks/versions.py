@@ -1,4 +1,4 @@
-"""Compare version 1 of lite, a frozen table, with the present rows, into docs/lite_versions.md."""
+"""Compare version 1 of lite, a frozen table, with the present rows in docs/lite_versions.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def old_rows() -> pd.DataFrame:
 
 
 def of_fewer_splits() -> pd.DataFrame:
-    """Return what version 1's leaderboard would be with 1, 2 or 5 of its ten splits."""
+    """Return how version 1's leaderboard varies with 1, 2 or 5 of its ten splits."""
     rows = old_rows().query("track == 'inductive'")
     place = rows["split"].astype(str).str.rpartition("-")[2].astype(int)
     whole = leaderboard(rows, classifier="knn").table.set_index("method")
@@ -60,7 +60,7 @@ def _span(ends: pd.DataFrame, form: str) -> list[str]:
 
 
 def ranking(board: Any) -> pd.DataFrame:
-    """Return the scores and ranks of methods, with intervals, as text."""
+    """Return the scores and ranks of the methods, with intervals, as text."""
     table = board.table.set_index("method")
     return pd.DataFrame(
         {
@@ -74,7 +74,7 @@ def ranking(board: Any) -> pd.DataFrame:
 
 
 def tables() -> dict[str, pd.DataFrame]:
-    """Return the tables of the page by name."""
+    """Return the page's tables by name."""
     with nothing_fitted():
         suite = load_suite("suites/lite.yaml")
         bench = benchmark_of(suite, parts_of(suite, folder_of(suite, Path("results"))))

@@ -1,7 +1,7 @@
-"""What is measured: each work with our method, the peers that do it, and the goal that was set.
+"""Define the benchmarked works: ddr's method, the peers, and the goals.
 
-This file is read in ddr's environment and in that of the peers, so each fit imports what it needs.
-What a fit returns is checked against the definition (`checks.py`), where the work names a check.
+ddr's environment and that of the peers both import this file, so each fit imports what it needs. If
+a work names a check, `checks.py` checks the results of the fits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Fit = Callable[[np.ndarray, np.ndarray], Any]
 
 @dataclass(frozen=True)
 class Method:
-    """Someone's way of doing a work: for how many points, in whose environment, on what threads."""
+    """A fit with its largest n, its environment (ddr's or the peers'), and its threads."""
 
     fit: Fit
     most: int = 10**9
@@ -29,9 +29,9 @@ class Method:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a work was to cost at a size: times a peer's seconds, or seconds, megabytes, growth.
+    """A limit on the cost at a size: times a peer's seconds, seconds, megabytes, or an exponent.
 
-    `ours` is which of our methods, if it isn't the first.
+    `ours` names ddr's method if it is not the first.
     """
 
     n: int
@@ -45,7 +45,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Work:
-    """A work at several sizes; the first method is ours."""
+    """A computation at several sizes; the first method is ddr's."""
 
     methods: dict[str, Method]
     points: Callable[[int], Points]
@@ -56,7 +56,7 @@ class Work:
 
 
 def gaussians(n: int, d: int = 36, classes: int = 6, apart: float = 1 / 2) -> Points:
-    """Gaussian classes that overlap: their graph is connected, which not all peers check."""
+    """Return overlapping Gaussian classes, whose neighbour graph is connected."""
     rng = np.random.default_rng(n)
     y = np.arange(n) % classes
     return rng.standard_normal((n, d)) + apart * rng.standard_normal((classes, d))[y], y
@@ -81,7 +81,7 @@ def swiss_roll(n: int) -> Points:
 
 
 def digits(n: int) -> Points:
-    """Return samples whose classes are nearly apart in SLLE's neighbour graph."""
+    """Return samples whose classes SLLE's neighbour graph almost separates."""
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
@@ -89,7 +89,7 @@ def digits(n: int) -> Points:
 
 
 def digits_and_letters(n: int) -> Points:
-    """Return the 36 classes of binary images of the SSDE paper, the first points of each."""
+    """Return the first binary images of each of the 36 classes of the SSDE paper."""
     from ddr_cli.data import load_dataset
 
     data = load_dataset("binary_alphadigits")
@@ -103,7 +103,7 @@ def points(work: str, n: int) -> Points:
 
 
 def ours(name: str, *answer: str, threads: int = 1, **settings: Any) -> Method:
-    """Return one of our reducers; `answer` names the attributes that are checked."""
+    """Return one of ddr's reducers; `answer` names the attributes to check."""
 
     def fit(X: np.ndarray, y: np.ndarray) -> Any:
         from ddr_cli import reducers
@@ -115,7 +115,7 @@ def ours(name: str, *answer: str, threads: int = 1, **settings: Any) -> Method:
 
 
 def theirs(place: str, *answer: str, most: int = 10**9, peers: bool = False, **settings: Any):
-    """Return an estimator of another library, "module:class"."""
+    """Return an estimator of another library, given as "module:class"."""
 
     def fit(X: np.ndarray, y: np.ndarray) -> Any:
         from importlib import import_module
@@ -166,7 +166,7 @@ def one_eigenproblem_and_a_subset(X: np.ndarray, _: np.ndarray) -> None:
 
 
 def from_scaled_components(place: str, *, peers: bool = False, **settings: Any) -> Method:
-    """Return another library's NCA from the start that ours has."""
+    """Return another library's NCA with the initial matrix of ddr's."""
 
     def fit(X: np.ndarray, y: np.ndarray) -> Any:
         from sklearn.decomposition import PCA
@@ -381,7 +381,7 @@ WORKS: dict[str, Work] = {
 
 @cache
 def growth() -> Work:
-    """Return the work of `bench_growth.py`: every reducer whose library is installed."""
+    """Return the work of `bench_growth.py`, with every reducer whose library is installed."""
     from ddr_cli.core.parameters import parameter_model
     from ddr_cli.reducers.registry import REDUCERS, get_traits
     from ddr_cli.spec.estimators import missing_of
@@ -404,13 +404,12 @@ def growth() -> Work:
         for name in REDUCERS.ours
         if not missing_of("reducers", REDUCERS.load(name), {})
     }
-    # The name is that of the suite lite.
+    # The suite lite uses this name.
     methods["kernel_laplacian_rls"] = embedding("laplacian_rls", kernel="rbf")
     if "opentsne" in methods:
-        methods["opentsne"] = embedding("opentsne", n_components=2)  # It has at most 2.
+        methods["opentsne"] = embedding("opentsne", n_components=2)  # 2 is its maximum.
     return Work(methods, gaussians, (1_000, 2_000, 4_000, 8_000, 16_000))
 
 
 def work_of(name: str) -> Work:
-    """Return a work by its name."""
     return growth() if name == "growth" else WORKS[name]
