@@ -117,7 +117,9 @@ def _choices(result: PaperResult) -> Iterator[str]:
             found.setdefault(choice.what, []).append(item.artefact.where)
     if found:
         yield "## Interpretations that we chose after we had seen results"
-        yield "\n".join(f"- {', '.join(places)}: we chose {what}." for what, places in found.items())
+        yield "\n".join(
+            f"- {', '.join(places)}: we chose {what}." for what, places in found.items()
+        )
 
 
 def _claims(result: PaperResult) -> str:
