@@ -39,7 +39,7 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         "[How verdicts are decided](../../docs/verdicts.md)",
         "Our results are means ± standard deviations over n splits. A difference is our number "
         "minus the printed number (in percentage points for rates) ± two Monte-Carlo errors. For a "
-        "single split, the table shows the binomial error of the split instead.",
+        "single split, the tables show the binomial error instead of two Monte-Carlo errors.",
     ]
     for item in result.artefacts:
         if item.has_results and not _is_of_readings(item):
@@ -117,7 +117,9 @@ def _choices(result: PaperResult) -> Iterator[str]:
             found.setdefault(choice.what, []).append(item.artefact.where)
     if found:
         yield "## Interpretations that we chose after we had seen results"
-        yield "\n".join(f"- {', '.join(places)}: {what}." for what, places in found.items())
+        yield "\n".join(
+            f"- {', '.join(places)}: we chose {what}." for what, places in found.items()
+        )
 
 
 def _claims(result: PaperResult) -> str:
