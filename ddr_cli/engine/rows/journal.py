@@ -550,8 +550,8 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
             "file, or move the file away to start over."
         )
     raise InputError(
-        f"{path} is not a trial log of ddr: the header in line 1 is different. Choose another "
-        "folder with --out, or use '--redo all', which moves the file to previous/."
+        f"{path} is not a trial log of ddr: line 1 is not the header of a trial log. Choose "
+        "another folder with --out, or use '--redo all', which moves the file to previous/."
     )
 
 
