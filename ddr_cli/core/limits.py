@@ -60,7 +60,7 @@ def require_workers(jobs: int) -> None:
         multiprocessing.get_context("fork").Lock()
     except OSError as error:
         raise InputError(
-            f"Worker processes need semaphores, but the system refuses them ({error.strerror}). On "
-            "Linux, semaphores are in /dev/shm: mount /dev/shm writable (in a container, with "
+            f"Worker processes need semaphores, but the system provides none ({error.strerror}). "
+            "On Linux, semaphores are in /dev/shm: mount /dev/shm writable (in a container, with "
             "--tmpfs /dev/shm) and make room there."
         ) from error

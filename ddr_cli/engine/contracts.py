@@ -271,7 +271,7 @@ def _shapes_of_predictions(method: _Classifier) -> str:
         return ""
     found = np.asarray(classifier.predict_proba(method.X_test.copy()))
     is_distribution = found.shape == (n, _N_CLASSES) and np.allclose(found.sum(1), 1, atol=1e-6)
-    _require(is_distribution, "predict_proba returns no probability distribution")
+    _require(is_distribution, "predict_proba does not return a probability distribution")
     return "with probabilities"
 
 

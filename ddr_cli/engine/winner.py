@@ -111,8 +111,8 @@ def _methods(plan: Plan, reducer: str | None, classifier: str | None) -> dict[ob
         return found
     labels = dict.fromkeys(cell.reducer.label for cell in named.values())
     raise InputError(
-        f"{', '.join(labels)} is transductive here, so it embeds only the samples of its fit. If "
-        "the method can transform new samples, use --set reducer.mode=out_of_sample."
+        f"In this run, {', '.join(labels)} is transductive and embeds only the samples of the fit. "
+        "If the method can transform new samples, use --set reducer.mode=out_of_sample."
     )
 
 

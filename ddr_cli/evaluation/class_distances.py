@@ -32,7 +32,8 @@ class _ClassPlaces(Measure):
         if self.of == "labels":
             if embedded.prototypes is None:
                 raise ValueError(
-                    "This method does not embed labels; 'of: points' uses the means of the classes."
+                    "This method does not embed labels; with 'of: points', the measure uses the "
+                    "class means instead."
                 )
             places = embedded.prototypes
         else:
@@ -47,7 +48,7 @@ class _ClassPlaces(Measure):
         usual = float(np.median(squareform(distances, checks=False)))
         if usual == 0:
             raise ValueError(
-                "Most classes have the same position, so the median distance between them is 0."
+                "Most classes have the same position, so the median distance between classes is 0."
             )
         return usual
 

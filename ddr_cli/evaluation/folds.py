@@ -118,7 +118,9 @@ class Groups:
             raise InputError("The data have only one group, so no group can be left out.")
         self._check_no_class_in_one_group()
         if index >= len(self):
-            raise InputError(f"There is no group {index}: the {len(self)} groups start at 0.")
+            raise InputError(
+                f"There is no group {index}: the {len(self)} groups are numbered from 0."
+            )
         return np.asarray(np.arange(len(self)) != index)
 
     def _with_all_classes(

@@ -251,7 +251,8 @@ def _estimates(points: Any) -> dict[Graph, DimensionEstimate]:
     n = points.shape[0]
     if n > _MOST:
         raise ValueError(
-            f"{n} samples are too many: only the distances of {_MOST} samples fit into memory."
+            f"{n} samples are too many: the pairwise distances of at most {_MOST} samples fit into "
+            "memory."
         )
     dense = points.toarray() if hasattr(points, "toarray") else points
     return {graph: estimate_dimension(dense, graph=graph, random_state=0) for graph in GRAPHS}

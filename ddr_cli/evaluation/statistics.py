@@ -317,6 +317,7 @@ def _finite(values: ArrayLike) -> NDArray[np.float64]:
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 1 or len(scores) == 0 or not np.isfinite(scores).all():
         raise InputError(
-            "The scores must be finite, and at least one is needed; omit failed trials."
+            "An interval needs at least one score, and all scores must be finite; omit failed "
+            "trials."
         )
     return scores

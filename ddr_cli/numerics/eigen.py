@@ -124,7 +124,7 @@ def laplacian_eigenpairs(G: Any, m: int, *, tol: float = 1e-10) -> tuple[Floats,
     """
     n = G.shape[0]
     if m > n - 1:
-        raise ValueError(f"{m} dimensions are requested, but the graph has at most {n - 1}.")
+        raise ValueError(f"{m} dimensions are requested, but the graph yields at most {n - 1}.")
     degree = np.asarray(G.sum(axis=1)).ravel()
     root = np.sqrt(degree)
     n_parts, part = connected_components(G, directed=False)

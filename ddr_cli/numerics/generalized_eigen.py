@@ -33,7 +33,8 @@ def generalized_eigenpairs(
     rank = len(B) - int(zero.sum())
     if not 1 <= m <= rank:
         raise ValueError(
-            f"{m} dimensions are requested, but the right-hand matrix has rank {rank}."
+            f"{m} dimensions are requested, but the right-hand matrix of the eigenproblem has rank "
+            f"{rank}."
         )
     inside = None
     if rank < len(B):

@@ -244,7 +244,7 @@ def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
         if k > pairs:
             warnings.warn(
                 f"n_neighbors_between={k}, but one class has n_samples = {len(rows)} and "
-                f"{len(others)} samples outside it: all {pairs} pairs are used.",
+                f"the other classes have {len(others)} samples: all {pairs} pairs are used.",
                 stacklevel=2,
             )
         if k < len(rows):

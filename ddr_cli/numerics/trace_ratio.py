@@ -175,8 +175,9 @@ def _leading_inside(null: Floats, A: Floats, m: int) -> Floats:
     if arbitrary in (0, zero.sum()):
         return np.asarray(null @ vectors[:, :m])
     warnings.warn(
-        f"B is zero along all {m} directions, and A is zero along {arbitrary} of them. The order "
-        f"of the coordinates determines these {arbitrary} directions.",
+        f"B is zero along all {m} directions, and A is zero along {arbitrary} of these "
+        f"directions. The choice of the {arbitrary} directions depends on the order of the "
+        "coordinates.",
         stacklevel=3,
     )
     rest = null @ vectors[:, zero]

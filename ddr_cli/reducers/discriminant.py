@@ -215,7 +215,7 @@ def requested_components(model: Any, rank: int, n_features: int | None = None) -
             limit, has = f"min(n_features, {limit})", f"X has {n_features} features, {has}"
         raise ValueError(
             f"n_components={model.n_components}, but {type(model).__name__} has at most {limit} = "
-            f"{most}: {has}. Lower n_components, or omit n_components to use all."
+            f"{most}: {has}. Lower n_components, or omit n_components to use all dimensions."
         )
     return int(model.n_components)
 
@@ -254,7 +254,8 @@ def usable_scatter(within: Floats, between: Floats) -> Floats:
     kept = above_rounding(within, between)
     if not kept.any():
         raise ValueError(
-            "All samples of each class are identical, so the ratio has no maximum. Check X and y."
+            "All samples of each class are identical, so the ratio of between-class to "
+            "within-class scatter has no maximum. Check X and y."
         )
     rounding = np.finfo(np.float64).eps * np.diagonal(within + between)
     return np.asarray(kept + np.diag(np.where(np.diagonal(kept) > 0, 0.0, rounding)))
@@ -280,8 +281,8 @@ def discriminant_directions(
     block = well_conditioned_order(ridged)
     if block < m:
         raise ValueError(
-            f"n_components={m}, but the within-class scatter is regular on only {block} principal "
-            "components; set reg to a small positive value, such as 0.001."
+            f"n_components={m}, but the within-class scatter is nonsingular on only {block} "
+            "principal components; set reg to a small positive value, such as 0.001."
         )
     if block < r:
         warnings.warn(

@@ -152,7 +152,8 @@ class Isomap(Embedding):
             return graph
         warnings.warn(
             f"The graph of {self.n_neighbors} neighbours has {self.n_parts_} components; each pair "
-            "of components was joined by its shortest edge. A larger n_neighbors may avoid this.",
+            "of components was joined by its shortest edge. A larger n_neighbors may connect the "
+            "graph.",
             stacklevel=3,
         )
         gaps, heads, tails = closest_pairs(points, part.astype(np.intp))

@@ -196,8 +196,8 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
         else:
             if self.alpha == 0:
                 raise ValueError(
-                    "alpha=0 leaves the function undetermined with a kernel, or with more features "
-                    "than samples; set a positive alpha."
+                    "With a kernel, or with more features than samples, alpha=0 does not determine "
+                    "a unique function; set a positive alpha."
                 )
             self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
             K = self._kernel(points, points)

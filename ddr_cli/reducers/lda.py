@@ -112,8 +112,8 @@ class LDA(MeansDiscriminant):
             m = min(m, r)
         if not 0 < m <= r:
             raise ValueError(
-                f"n_components={m}, but the within-class scatter is regular on only {r} principal "
-                "components: the classes have too few distinct samples. Choose a smaller "
+                f"n_components={m}, but the within-class scatter is nonsingular on only {r} "
+                "principal components: the classes have too few distinct samples. Choose a smaller "
                 "n_components."
             )
         self.eigenvalues_, leading = generalized_eigenpairs(S_b[:r, :r], S_w[:r, :r], m, rank_tol=0)

@@ -140,9 +140,9 @@ class NCA(OrderedReducer):
         self.gradient_norm_ = float(np.linalg.norm(found.jac))
         if not found.success:
             warnings.warn(
-                f"NCA has not converged after {self.n_iter_} iterations: the last iteration gained "
-                f"{right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. Increase max_iter "
-                f"(now {self.max_iter}) or tol, or choose another init.",
+                f"NCA has not converged after {self.n_iter_} iterations: the last iteration "
+                f"lowered the objective by {right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. "
+                f"Increase max_iter (now {self.max_iter}) or tol, or choose another init.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -29,7 +29,9 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
         alike = len({isinstance(label, bool) for label in y}) == 1
         if plain.dtype.kind not in "biuf" or plain.ndim != 1 or not alike:
             kinds = ", ".join(sorted({type(label).__name__ for label in y}))
-            raise ValueError(f"y has labels of the types {kinds}; make them all text or numbers.")
+            raise ValueError(
+                f"y has labels of the types {kinds}; convert all labels to text, or all to numbers."
+            )
         y = plain
     check_classification_targets(y)
     return y

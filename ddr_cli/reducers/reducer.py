@@ -328,8 +328,9 @@ class Embedding(Reducer):
         """Reject more dimensions than the graph's eigenvectors can be extended to."""
         if self.n_components > most:
             raise ValueError(
-                f"n_components={self.n_components}, but the graph has at most {most} dimensions "
-                "with lambda < 1 (the extension to new samples divides by 1 - lambda)."
+                f"n_components={self.n_components}, but only {most} eigenvectors of the graph have "
+                "an eigenvalue lambda below 1 (the extension to new samples divides by "
+                "1 - lambda)."
             )
 
     @property

@@ -119,7 +119,7 @@ class SSDE(MappedEmbedding):
             warnings.warn(
                 f"In {broken} of the classes, the graph of {self.n_neighbors} neighbours has "
                 "several components, which were joined by their shortest edges. A larger "
-                "n_neighbors may connect these graphs.",
+                "n_neighbors may connect the graph of each class.",
                 stacklevel=2,
             )
         centers, inertia = _place_centers(points, code, self.centroid_scale)

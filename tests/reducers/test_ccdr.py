@@ -194,9 +194,9 @@ def test_points_far_from_all_heat_are_placed_like_their_nearest_neighbour():
     ("model", "n", "message"),
     [
         (CCDR(n_neighbors=12), 12, "at most 11"),
-        (CCDR(n_components=14), 12, "at most"),
-        (CCDR(n_components=3, beta=0.0), 12, "at most 2 dimensions"),
-        (CCDR(n_components=13), 12, "lambda < 1"),
+        (CCDR(n_components=14), 12, "only 3 eigenvectors"),
+        (CCDR(n_components=3, beta=0.0), 12, "only 2 eigenvectors"),
+        (CCDR(n_components=13), 12, "lambda below 1"),
     ],
 )
 def test_too_few_points_are_one_clear_error(model, n, message):

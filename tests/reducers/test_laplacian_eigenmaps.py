@@ -144,8 +144,8 @@ def test_sparse_points_are_placed_as_dense_ones():
     ("model", "message"),
     [
         (LaplacianEigenmaps(n_neighbors=150), "n_neighbors=150"),
-        (LaplacianEigenmaps(149, n_neighbors=9), "at most .* dimensions with lambda < 1"),
-        (LaplacianEigenmaps(n_neighbors=149), "at most 0 dimensions with lambda < 1"),
+        (LaplacianEigenmaps(149, n_neighbors=9), "only .* eigenvectors .* lambda below 1"),
+        (LaplacianEigenmaps(n_neighbors=149), "only 0 eigenvectors .* lambda below 1"),
         (LaplacianEigenmaps(weights="cosine"), "LaplacianEigenmaps: weights='cosine'"),
     ],
     ids=repr,

@@ -227,9 +227,9 @@ def test_of_equally_good_linear_functions_it_is_the_smallest():
     [
         (LaplacianRLS(alpha=-1.0), X, Y, "LaplacianRLS: alpha=-1.0"),
         (LaplacianRLS(kernel="precomputed"), X, Y, "kernel='precomputed'"),
-        (LaplacianRLS(alpha=0.0, kernel="rbf"), X, Y, "alpha=0 leaves"),
+        (LaplacianRLS(alpha=0.0, kernel="rbf"), X, Y, "alpha=0 does not determine"),
         (LaplacianRLS(alpha=0.0), X.T, [0, 0, 1, 1], "n_neighbors=10"),
-        (LaplacianRLS(alpha=0.0, n_neighbors=2), X.T, [0, 0, 1, 1], "alpha=0 leaves"),
+        (LaplacianRLS(alpha=0.0, n_neighbors=2), X.T, [0, 0, 1, 1], "alpha=0 does not determine"),
         (LaplacianRLS(), X, np.zeros(150, int), "y has one class"),
         (LaplacianRLS(), X, np.full(150, -1), "Every label is -1"),
         (LaplacianRLS(), X, X[:, 0], "Unknown label type"),

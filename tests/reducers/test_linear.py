@@ -62,7 +62,7 @@ def test_lda_finds_all_dimensions_of_a_singular_scatter_by_default():
     X, y = np.random.default_rng(0).normal(size=(5, 3)), [0, 0, 1, 2, 3]
     model = LDA().fit(X, y)
     assert len(model.components_) == model.n_dimensions_ == 1
-    with pytest.raises(ValueError, match=r"n_components=2, but .* regular on only 1 principal"):
+    with pytest.raises(ValueError, match=r"n_components=2, but .* nonsingular on only 1 principal"):
         LDA(2).fit(X, y)
 
 

@@ -84,7 +84,7 @@ class Sealed:
             self._report_death()
         except (messages.UnreadableError, LookupError, TypeError, ValueError) as broken:
             self.end()
-            raise RemoteError(f"its process sent an unreadable message: {broken}") from None
+            raise RemoteError(f"the process sent an unreadable message: {broken}") from None
         global _cpu_seconds
         _cpu_seconds += seconds
         for kind, text in texts:

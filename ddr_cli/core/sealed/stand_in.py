@@ -110,7 +110,7 @@ def _distribution(values: Any) -> Any:
     """Return validated probabilities, because scikit-learn's log loss accepts any numbers."""
     sums = np.asarray(values).sum(axis=1)
     if not (np.min(values, initial=0.0) >= 0 and np.allclose(sums, 1.0, atol=1e-6)):
-        raise ValueError("predict_proba returns no probability distribution")
+        raise ValueError("predict_proba does not return a probability distribution")
     return values
 
 

@@ -483,7 +483,7 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
         begun = first.rstrip(b"\0")
         if _FIRST.startswith(begun[: len(_FIRST)]) and b"\r" not in begun:
             return (), [], 0
-        raise UnreadableJournalError(path, "it has no complete line")
+        raise UnreadableJournalError(path, "the file has no complete line")
     header = _header(path, first)
     end = content.rfind(b"\n") + 1
     # A power cut can leave a tail of zero bytes where the last rows should be.
@@ -539,10 +539,10 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
     """Return the names of the columns, if this is the first line of a journal."""
     header = tuple(next(iter(_parsed(line.decode(errors="surrogateescape"))), ()))
     if b"\0" in line or not header:
-        raise UnreadableJournalError(path, "its first line is not text")
+        raise UnreadableJournalError(path, "the first line of the file is not text")
     if header[: len(IDENTITY_COLUMNS)] == IDENTITY_COLUMNS:
         if len(set(header)) < len(header):
-            raise UnreadableJournalError(path, "its first line names a column twice")
+            raise UnreadableJournalError(path, "the first line of the file names a column twice")
         return header
     if header[0].startswith(("\ufeff", "trial_id;")):
         raise InputError(
@@ -550,8 +550,8 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
             "file, or move the file away to start over."
         )
     raise InputError(
-        f"{path} is not a trial log of ddr: its first line is another header. Choose another "
-        "folder with --out, or use '--redo all', which moves the file to previous/."
+        f"{path} is not a trial log of ddr: line 1 is not the header of a trial log. Choose "
+        "another folder with --out, or use '--redo all', which moves the file to previous/."
     )
 
 

@@ -169,7 +169,7 @@ def _solve(
     _, gap, strain = min(misses)
     raise np.linalg.LinAlgError(
         f"The solver '{name}' found no solution within tol={tol:g}: the best solution has a "
-        f"duality gap of {gap:.1e} and a largest relative error of a distance of {strain:.1e}. "
+        f"duality gap of {gap:.1e} and a largest relative distance error of {strain:.1e}. "
         "Raise tol to accept this solution, or change n_neighbors."
     )
 

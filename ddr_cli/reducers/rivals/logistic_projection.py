@@ -170,7 +170,8 @@ class LogisticProjection(LinearReducer):
                 remedy = f"Increase max_iter={self.max_iter}, or lower C"
             warnings.warn(
                 f"LogisticProjection has not converged after {self.n_iter_} iterations: the "
-                f"gradient is {left / steepest:.1e} times the first gradient (tol={self.tol}). "
+                f"largest gradient entry is {left / steepest:.1e} times that of the first gradient "
+                f"(tol={self.tol}). "
                 f"{remedy}.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -128,7 +128,7 @@ class RDA(Reducer):
                 raise ValueError(
                     f"RDA: the covariance of class {label} is singular, with pooling="
                     f"{self.pooling} and shrinkage={self.shrinkage}; a larger shrinkage, such as "
-                    f"0.1, makes it regular."
+                    f"0.1, makes the covariance nonsingular."
                 )
             log_determinant = np.log(sizes).sum()
             if ridge:

@@ -116,10 +116,10 @@ class SAVE(LinearDiscriminant):
         first = values[: -self.n_components - 2 : -1]
         if (-np.diff(first) <= _EQUAL * first[0]).any():
             warnings.warn(
-                f"SAVE: leading eigenvalues are equal, so their directions depend on the order of "
-                f"the rows. The smallest class has {np.bincount(code).min()} samples, and the data "
-                f"have {Z.shape[1]} dimensions. First reduce the dimensions by PCA, or set reg to "
-                "a positive value, such as 0.1.",
+                "SAVE: some leading eigenvalues are equal, so the directions of SAVE depend on the "
+                f"order of the rows. The smallest class has {np.bincount(code).min()} samples, and "
+                f"the data have {Z.shape[1]} dimensions. First reduce the dimensions by PCA, or "
+                "set reg to a positive value, such as 0.1.",
                 stacklevel=3,
             )
         leading = slice(-1, -self.n_components - 1, -1)

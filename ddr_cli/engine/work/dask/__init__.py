@@ -176,5 +176,5 @@ def _connect(address: str) -> Any:
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(
             f"The dask scheduler {address!r} can't be reached ({error}); start a scheduler "
-            "with `dask scheduler`, and give the address that it prints."
+            "with `dask scheduler`, and give the address that the scheduler prints."
         ) from error
