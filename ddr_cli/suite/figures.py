@@ -312,7 +312,7 @@ def draw_permuted(table: pd.DataFrame) -> Figure:
             figure,
             "Accuracy on permuted labels",
             description="Mean accuracy of each method over data sets, on training and on test "
-            "samples. The dotted line is the accuracy of the majority class.",
+            "samples. The dotted line is the accuracy of the majority-class baseline.",
         )
         largest = legend_entry("majority class", **LARGEST)
         legend_below(figure, [*_looks(*words), largest])

@@ -126,14 +126,15 @@ def leaderboard_notes(
         f"to the best, to {board.baseline}: the number of data sets on which the method wins/is "
         f"equal/loses, compared with the best method and with the baseline {board.baseline}. Equal "
         f"results differ by at most {EQUIVALENCE:g}.",
-        "CPU s: mean CPU seconds of a fit, including its tuning.",
+        "CPU s: mean CPU seconds of a fit, including the tuning.",
     ]
     if wide:
         lines[3:3] = [
             f"{ALIKE}: the method cannot be distinguished from the best method, or from the "
             f"baseline {board.baseline}: Wilcoxon's signed-rank test over data sets gives p ≥ 0.05 "
-            "after Holm's correction. The best method is selected on the same rows, which biases "
-            "the comparisons with this method in its favour."
+            "after Holm's correction. The rows that select the best method are also used "
+            "for the comparisons with this method, which biases these comparisons in "
+            "favour of the method."
         ]
     if board.left_out:
         lines.append(
