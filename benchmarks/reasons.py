@@ -1,7 +1,7 @@
 """Why a goal is not met, by its row in the tables."""
 
 REASONS = {
-    "LFDA, n = 5,000": "LFDA of metric-learn is faster for n = 5,000, but its result is wrong "
+    "LFDA, n = 5,000": "LFDA of metric-learn is faster for n = 5,000, but computes a wrong result "
     "(residual 0.017). For n = 10,000, `ddr` takes 0.78 times as long as metric-learn.",
     "CCDR, n = 10,000": "We measured supervised UMAP, the peer of CCDR, only up to n = 4,000.",
     "CCDR, approximate neighbours, noise, n = 100,000": "The prototype is a short "

@@ -211,7 +211,7 @@ def _no_winner(_: Benchmark, board: Leaderboard) -> Told:
         2 * near < len(behind),
         f"{method_name(board.best)}, which ranks first, is within {near_text} of the lowest "
         f"{metric_name(board.metric)} on {near} of {len(behind)} data sets. The largest difference "
-        f"is {furthest}, on {behind.idxmax()}.",
+        f"from the lowest {metric_name(board.metric)} is {furthest}, on {behind.idxmax()}.",
     )
 
 
@@ -278,7 +278,10 @@ def _transductive(bench: Benchmark, board: Leaderboard) -> Told:
     names = [name for name in seeing[0].means if name in board.means]
     means = (each.means[names].mean(axis=1) for each in (seeing[0], board))
     text, p, median = _compared(board, *means)
-    words = f"Mean of {len(names)} methods with the test samples, compared with the mean without: "
+    words = (
+        f"Mean of {len(names)} methods with the test samples, compared with the mean without the "
+        "test samples: "
+    )
     return Told(_sign(p, median), words + text + ".")
 
 

@@ -3,7 +3,7 @@
 FOLDER = "suite_"
 """The prefix of the folders of a suite's rows and pages, before its name."""
 CARD = "card.yaml"
-"""Who made a submitted method; it is in the folder of the method's rows."""
+"""The file that names the authors of a submitted method, in the folder of the method's rows."""
 VERIFIED = "verified.json"
 """What was rerun of a submission; 'ddr suite verify' writes it."""
 MANIFEST = "suite.json"

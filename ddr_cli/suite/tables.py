@@ -132,9 +132,8 @@ def leaderboard_notes(
         lines[3:3] = [
             f"{ALIKE}: the method cannot be distinguished from the best method, or from the "
             f"baseline {board.baseline}: Wilcoxon's signed-rank test over data sets gives p ≥ 0.05 "
-            "after Holm's correction. The rows that select the best method are also used "
-            "for the comparisons with this method, which biases these comparisons in "
-            "favour of the method."
+            "after Holm's correction. The best method was selected on the rows that also "
+            "enter the comparisons, so the comparisons are biased in favour of this method."
         ]
     if board.left_out:
         lines.append(
