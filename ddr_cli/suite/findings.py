@@ -195,8 +195,8 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
     last = board.row(str(others["method"].iloc[first - 1]))
     return Told(
         True,
-        f"The methods from the second to {method_name(last['method'])} at {rank_text(last)} do "
-        f"not differ significantly from {best} {test}. Of all {len(others)} other methods, {told} "
+        f"From rank 2 down to {method_name(last['method'])}, which has {rank_text(last)}, no method "
+        f"differs significantly from {best} {test}. Of all {len(others)} other methods, {told} "
         f"differ significantly from {best}.",
     )
 

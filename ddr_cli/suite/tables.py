@@ -28,7 +28,7 @@ from ddr_cli.suite.remaining import ESTIMATED, MEASURED, SuitePart
 from ddr_cli.suite.rows import failures
 
 ALIKE = "≈"
-"""The mark of a method that cannot be distinguished from another one."""
+"""The mark of a method that cannot be distinguished from the best one or from the baseline."""
 
 
 def leaderboard_table(
