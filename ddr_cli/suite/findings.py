@@ -195,9 +195,9 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
     last = board.row(str(others["method"].iloc[first - 1]))
     return Told(
         True,
-        f"From rank 2 down to {method_name(last['method'])}, which has {rank_text(last)}, no method "
-        f"differs significantly from {best} {test}. Of all {len(others)} other methods, {told} "
-        f"differ significantly from {best}.",
+        f"From rank 2 down to {method_name(last['method'])}, which has {rank_text(last)}, no "
+        f"method differs significantly from {best} {test}. Of all {len(others)} other methods, "
+        f"{told} differ significantly from {best}.",
     )
 
 

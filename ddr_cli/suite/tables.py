@@ -124,8 +124,8 @@ def leaderboard_notes(
         "rank: the rank of the method by score, with its 95 % interval over resamples of the data "
         f"sets.{' first: the fraction of resamples with the method at rank 1.' if wide else ''}",
         f"to the best, to {board.baseline}: the number of data sets on which the method wins/is "
-        f"equal/loses, compared with the best method and with the baseline {board.baseline}. Equal "
-        f"results differ by at most {EQUIVALENCE:g}.",
+        f"equal/loses, compared with the best method and with the baseline {board.baseline}. Two "
+        f"results are equal if they differ by at most {EQUIVALENCE:g}.",
         "CPU s: mean CPU seconds of a fit, including the tuning.",
     ]
     if wide:
