@@ -35,7 +35,7 @@ CHOSEN = (
 )
 
 LARGE = 3000
-"""Training samples from which a training set is large."""
+"""The number of training samples from which a training set counts as large."""
 
 CHANCE = 0.05
 """How far the accuracy on permuted labels may be above the majority-class baseline."""
