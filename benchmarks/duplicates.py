@@ -54,7 +54,7 @@ def rows_of(spec: Any) -> dict[str, str]:
         "data set": data.name,
         "test samples with a duplicate in the training set (%)": f"{twin:.2f}",
         "error rate, all test samples (%)": f"{every:.2f}",
-        "without these (%)": f"{without:.2f}",
+        "error rate, test samples without a duplicate in the training set (%)": f"{without:.2f}",
         "difference (percentage points)": f"{without - every:+.2f}",
     }
 

@@ -194,9 +194,9 @@ def page(tables: Path, where: str) -> str:
         "# Speed and memory, measured",
         "Each fit runs in a separate process on one thread. Fits of `ddr` and of the peer library "
         "alternate. Seconds are the median CPU seconds of the runs. Megabytes are the peak of the "
-        "memory that the fit adds. Seconds depend on the machine, so compare the ratios. "
-        "`benchmarks/checks.py` checks the results of `ddr` and of the peer library. See the "
-        f"[figure of the seconds]({where}/seconds.svg) and the [figure of the memory]({where}/"
+        "memory that a fit adds to the process. Seconds depend on the machine, so compare the "
+        "ratios. `benchmarks/checks.py` checks the results of `ddr` and of the peer library. See "
+        f"the [figure of the seconds]({where}/seconds.svg) and the [figure of the memory]({where}/"
         "memory.svg).",
         "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
         f"[the tables of the benchmarks]({where}).",
@@ -205,8 +205,8 @@ def page(tables: Path, where: str) -> str:
         known = pd.read_csv(machines)
         known = known[known["table"].isin(LINKED)].groupby("machine")["table"]
         parts += [
-            "This list shows which tables were measured on which machine. A table that appears "
-            "twice has rows from both machines:",
+            "This list shows which tables were measured on which machine. A table that "
+            "appears twice in the list has rows from both machines:",
             "\n".join(f"- {machine}: {', '.join(own)}" for machine, own in known),
         ]
     parts += ["## Goals that are not met or not measured", why_not(tables)]

@@ -133,7 +133,7 @@ class Suite(StrictFrozen):
     timeout: Annotated[float, Gt(0)] | None = None
     """Time limit of a trial in seconds."""
     methods: Annotated[dict[str, Settings | None], MinLen(1)]
-    """Parameters and grids of each method, by its label; add `name` if it is not the label."""
+    """Parameters and grids of each method, by label; add `name` if label and name differ."""
     datasets: Annotated[dict[str, SuiteData], MinLen(1)]
     """The data sets, each by its name or by the path of its card."""
     groups: dict[str, list[Text]] = Field(default_factory=dict)

@@ -72,7 +72,7 @@ def draw_scores(board: Leaderboard) -> Figure:
         axes.set_xlabel("score: 0 is the majority-class baseline, 1 is no error")
         best = method_name(board.best)
         title = f"{len(table)} methods, {board.how}, on {len(board.means)} data sets"
-        words = f"{best} ranks first; {int(level.sum()) - 1} do not differ significantly from it"
+        words = f"{best} ranks first; {int(level.sum()) - 1} others do not differ significantly"
         description = "Scores and ranks of the methods, with their 95 % intervals over data sets."
         set_title(figure, title, words, description)
         same = legend_entry(f"cannot be distinguished from {best}", marker="o", color=NEUTRAL)
@@ -100,7 +100,7 @@ def draw_time(board: Leaderboard) -> Figure:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         # Room for the names to the right of their markers.
         axes.set_xlim(right=3 * float(table["seconds"].max()))
-        axes.set_xlabel("CPU seconds of a fit, with its tuning")
+        axes.set_xlabel("CPU seconds of a fit, including tuning")
         axes.set_ylabel("score")
         set_title(
             figure,
@@ -312,7 +312,7 @@ def draw_permuted(table: pd.DataFrame) -> Figure:
             figure,
             "Accuracy on permuted labels",
             description="Mean accuracy of each method over data sets, on training and on test "
-            "samples. The dotted line is the accuracy of the majority class.",
+            "samples. The dotted line is the accuracy of the majority-class baseline.",
         )
         largest = legend_entry("majority class", **LARGEST)
         legend_below(figure, [*_looks(*words), largest])

@@ -35,7 +35,7 @@ CHOSEN = (
 )
 
 LARGE = 3000
-"""Training samples from which a training set is large."""
+"""The number of training samples from which a training set counts as large."""
 
 CHANCE = 0.05
 """How far the accuracy on permuted labels may be above the majority-class baseline."""
@@ -195,9 +195,9 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
     last = board.row(str(others["method"].iloc[first - 1]))
     return Told(
         True,
-        f"The methods from the second to {method_name(last['method'])} at {rank_text(last)} do "
-        f"not differ significantly from {best} {test}. Of all {len(others)} other methods, {told} "
-        f"differ significantly from {best}.",
+        f"From rank 2 down to {method_name(last['method'])}, which has {rank_text(last)}, no "
+        f"method differs significantly from {best} {test}. Of all {len(others)} other methods, "
+        f"{told} differ significantly from {best}.",
     )
 
 
@@ -211,7 +211,7 @@ def _no_winner(_: Benchmark, board: Leaderboard) -> Told:
         2 * near < len(behind),
         f"{method_name(board.best)}, which ranks first, is within {near_text} of the lowest "
         f"{metric_name(board.metric)} on {near} of {len(behind)} data sets. The largest difference "
-        f"is {furthest}, on {behind.idxmax()}.",
+        f"from the lowest {metric_name(board.metric)} is {furthest}, on {behind.idxmax()}.",
     )
 
 
@@ -278,7 +278,10 @@ def _transductive(bench: Benchmark, board: Leaderboard) -> Told:
     names = [name for name in seeing[0].means if name in board.means]
     means = (each.means[names].mean(axis=1) for each in (seeing[0], board))
     text, p, median = _compared(board, *means)
-    words = f"Mean of {len(names)} methods with the test samples, compared with the mean without: "
+    words = (
+        f"Mean of {len(names)} methods with the test samples, compared with the mean without the "
+        "test samples: "
+    )
     return Told(_sign(p, median), words + text + ".")
 
 

@@ -112,7 +112,7 @@ def join(
         told(
             f"{joined.label} is transductive: its embedding of a test sample depends on the other "
             f"test samples (on {', '.join(each.dataset for each in audits if each.alone is False)}"
-            f"). Therefore, ddr ranks {joined.label} in the track {track}."
+            f"), so ddr ranks {joined.label} in the track {track}."
         )
         joined, own, mine = placed(track)
     endings = run_suite(

@@ -123,7 +123,8 @@ def heads(board: Leaderboard) -> dict[str, str]:
         else ""
     )
     return {
-        "said": f"{best} ranks first{ranks}. Of the other {len(board.table) - 1} methods, {told}.",
+        "said": f"{best[:1].upper()}{best[1:]} ranks first{ranks}. Of the other "
+        f"{len(board.table) - 1} methods, {told}.",
         "metric": metric_axis(board.metric),
         "best": best,
         "baseline": method_name(board.baseline),
@@ -164,8 +165,10 @@ def drawn_rows(board: Leaderboard) -> list[tuple[str, str]]:
 
 def caption(board: Leaderboard) -> str:
     """Return a leaderboard's caption."""
-    n = len(board.means)
-    return f"{board.track}: {method_name(board.classifier)}, {board.how}, {n} data sets"
+    return (
+        f"On {len(board.means)} data sets, all methods of the track {board.track} are {board.how} "
+        f"and followed by {method_name(board.classifier)}."
+    )
 
 
 # -- one method, one data set --------------------------------------------------------------------

@@ -169,7 +169,7 @@ def markdown_page(bench: Benchmark, board: Leaderboard) -> str:
     notes = leaderboard_notes(board, suite.methods_of(board.track), wide=True)
     lines = [
         f"# {suite.title}",
-        f"{heads(board)['said']} This is the leaderboard of the track {caption(board)}.",
+        f"{heads(board)['said']} {caption(board)}",
         suite.description,
         f"Suite `{suite.name}`, version {suite.version}; run on {bench.days}. `ddr suite page "
         f"{suite.name}` generates this page from the trial logs; `ddr suite run {suite.name}` runs "

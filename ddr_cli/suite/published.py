@@ -53,7 +53,10 @@ def address_of(name: str, version: int) -> str:
     urls = (found.metadata.get_all("Project-URL") or []) if found else []
     home = next((url.partition(", ")[2] for url in urls if url.startswith("Repository, ")), None)
     if home is None:
-        raise InputError("This copy of ddr has no release address; use --from FILE_OR_URL.")
+        raise InputError(
+            "This copy of ddr does not know the address of the published rows. Use --from "
+            "FILE_OR_URL."
+        )
     return f"{home}/releases/download/v{__version__}/{archive_name(name, version)}.zip"
 
 
@@ -90,7 +93,7 @@ def _downloaded(url: str, folder: Path, sources: Sources) -> Path:
     path = folder / "archive.zip"
     try:
         if sources.offline:
-            raise DownloadFailedError(f"{url}: DDR_OFFLINE switches off downloads")
+            raise DownloadFailedError(f"ddr does not download {url}, because DDR_OFFLINE is set")
         download(CardFile(path=path.name, urls=(Url(url=url),)), path, sources)
     except DownloadFailedError as error:
         raise InputError(

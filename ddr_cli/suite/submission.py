@@ -192,8 +192,9 @@ def card_of(method: str, folder: Path, suite: str, file: Path | None) -> Submiss
         document.data = dict(_known(located(method, Path()))) | stated | own
         if absent := [name for name in _STATED if not document.data.get(name)]:
             raise InputError(
-                f"The card of {class_name(method)} lacks {', '.join(absent)}. Write each key into "
-                f"a YAML file, such as '{absent[0]}: ...', and name the file with --card FILE."
+                f"The card of {class_name(method)} lacks {', '.join(absent)}. Write each missing "
+                f"key into a YAML file, such as '{absent[0]}: ...', and name the file with --card "
+                "FILE."
             )
     return validated(document, SubmissionCard, "a card of a submission")
 

@@ -28,7 +28,7 @@ from ddr_cli.suite.remaining import ESTIMATED, MEASURED, SuitePart
 from ddr_cli.suite.rows import failures
 
 ALIKE = "≈"
-"""The mark of a method that cannot be distinguished from another one."""
+"""The mark of a method that cannot be distinguished from the best one or from the baseline."""
 
 
 def leaderboard_table(
@@ -124,16 +124,16 @@ def leaderboard_notes(
         "rank: the rank of the method by score, with its 95 % interval over resamples of the data "
         f"sets.{' first: the fraction of resamples with the method at rank 1.' if wide else ''}",
         f"to the best, to {board.baseline}: the number of data sets on which the method wins/is "
-        f"equal/loses, compared with the best method and with the baseline {board.baseline}. Equal "
-        f"results differ by at most {EQUIVALENCE:g}.",
-        "CPU s: mean CPU seconds of a fit, including its tuning.",
+        f"equal/loses, compared with the best method and with the baseline {board.baseline}. Two "
+        f"results are equal if they differ by at most {EQUIVALENCE:g}.",
+        "CPU s: mean CPU seconds of a fit, including the tuning.",
     ]
     if wide:
         lines[3:3] = [
             f"{ALIKE}: the method cannot be distinguished from the best method, or from the "
             f"baseline {board.baseline}: Wilcoxon's signed-rank test over data sets gives p ≥ 0.05 "
-            "after Holm's correction. The best method is selected on the same rows, which biases "
-            "the comparisons with this method in its favour."
+            "after Holm's correction. The best method was selected on the rows that also "
+            "enter the comparisons, so the comparisons are biased in favour of this method."
         ]
     if board.left_out:
         lines.append(
