@@ -142,10 +142,10 @@ def test_of_a_wide_embedding_three_columns_are_kept(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"classifiers": ["knn"]}, "kind whole .*classifiers"),
+        ({"classifiers": ["knn"]}, "classifiers.*whole"),
         ({"metrics": ["error"]}, "measures"),
         ({"measures": ["knn"]}, "no measure called"),
-        ({"measures": [], "classifiers": []}, "classifiers or measures"),
+        ({"measures": [], "classifiers": []}, "at least one classifier or measure"),
         ({"embeddings": {"points": 3}}, "10"),
         ({"split": {"kind": "whole", "train": 0.5}}, "omit 'train'"),
     ],
