@@ -44,15 +44,15 @@ def dimension_rows(
 ) -> list[tuple[str, list[tuple[str, int]]]]:
     """Return each method's cells by number of dimensions, over all data sets or on one.
 
-    A cell is a text and a percentage, by rank: 0 for the worst value of the table, 100 for the
-    best. The last row, without a name, has the number of methods that are better than the baseline.
+    A cell is a text and a percentage, by rank among the methods: 0 for the worst, 100 for the best.
+    The last row, without a name, has the number of methods that are better than the baseline.
     """
     known, metric = bench.by_dimension, bench.suite.metrics[0]
     if known.empty or dataset not in {"", *known.index.unique("dataset")}:
         return []
     means, whole = bench.dimensions(dataset)
-    order = means.stack().rank(ascending=not lower_is_better(metric), method="dense")
-    shades = (100 * (order - 1) / max(order.max() - 1, 1)).round().astype(int).unstack()
+    ranks = means.rank(ascending=not lower_is_better(metric))
+    shades = (100 * (ranks - 1) / max(len(means) - 1, 1)).round().astype(int)
     texts = means.map(lambda value: number(float(value), metric, unit=False))
     # A method without n_components has no largest one.
     texts = texts.where(whole | ~whole.any(axis=1).to_numpy()[:, None], "(" + texts + ")")

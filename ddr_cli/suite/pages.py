@@ -55,7 +55,6 @@ from ddr_cli.suite.panels import (
     draw_dimensions,
     draw_labels,
     draw_memory,
-    draw_method_dimensions,
     draw_sizes,
 )
 from ddr_cli.suite.rows import SELECTED
@@ -109,13 +108,6 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
     def page(template: str, **more: Any) -> str:
         return environment.get_template(template).render(**shared | more)
 
-    def with_dimensions(name: str) -> dict[str, Any]:
-        """Return the figure of a method's own page, with its colours."""
-        if bench.by_dimension.empty or name not in bench.by_dimension.index.unique("method"):
-            return {"charts": {}}
-        chart = page_chart(0, as_svg(draw_method_dimensions(bench, name)).decode())
-        return {"charts": {"dimension": chart}, "colour_rules": colour_rules([chart])}
-
     files: dict[str, str | bytes] = {
         LEADERBOARD: Table(_with_origin(suite, board)).csv(),
         PICTURE: rendered(draw_scores(board))[1],
@@ -131,11 +123,12 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
             heads=heads(board),
             choices=choices_table(bench.choices, board) if len(bench.choices) else None,
             pairs=pair_rows(board),
-            dimensions=dimension_rows(bench, board.baseline),
+            dimensions=dict(dimension_rows(bench, board.baseline)),
             sets=[set_facts(bench, board, name) for name in bench.specs],
             data=page_data(bench),
         ),
     }
+    dimensions = {name: dict(dimension_rows(bench, board.baseline, name)) for name in bench.specs}
     by_set = {name: set_rows(bench, board, str(name)) for name in board.means.index}
     for name in track(list(board.means), "Methods"):
         files[f"methods/{slug(str(name))}.html"] = page(
@@ -144,15 +137,14 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
             facts=method_facts(bench, str(name)),
             standings=standings(bench, str(name)),
             rows=method_rows(by_set, str(name)),
-            **with_dimensions(str(name)),
+            dimensions={each: of[name] for each, of in dimensions.items() if name in of},
         )
     for name in track(list(bench.specs), "Data sets"):
         files[f"datasets/{slug(name)}.html"] = page(
             "suite_dataset.html.j2",
             facts=set_facts(bench, board, name),
             rows=by_set.get(name, []),
-            dimensions=dimension_rows(bench, board.baseline, name),
-            charts={},
+            dimensions=dimensions[name],
         )
     return {name: each.encode() if isinstance(each, str) else each for name, each in files.items()}
 

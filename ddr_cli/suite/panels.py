@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,21 +41,6 @@ _COLUMNS, _WIDTH, _HEIGHT = 6, 1.55, 1.25
 _LEFT, _ABOVE, _BELOW = 0.7, 0.75, 0.8
 
 
-@dataclass(frozen=True)
-class _Panel:
-    """The curve of one method among `curves`, and at which values it is `whole`."""
-
-    title: str
-    method: str
-    curves: pd.DataFrame
-    whole: Any
-
-
-def _panels(means: pd.DataFrame, whole: Any) -> list[_Panel]:
-    """Return a panel per method."""
-    return [_Panel(method_name(name), name, means, whole.loc[name]) for name in means.index]
-
-
 def draw_labels(bench: Benchmark) -> Figure:
     """Draw a panel per method: the mean over data sets against the labels of each class."""
     table, metric = bench.by_labels, bench.suite.metrics[0]
@@ -64,7 +48,8 @@ def draw_labels(bench: Benchmark) -> Figure:
     first, last = means.columns[[0, -1]]
     ends = [number(float(means[n].mean()), metric) for n in (first, last)]
     return _draw(
-        _panels(means, means.notna()),
+        means,
+        means.notna(),
         bench,
         "labelled training samples per class",
         f"{metric_name(metric).capitalize()} against number of labels",
@@ -88,7 +73,8 @@ def draw_sizes(bench: Benchmark, column: str = "") -> Figure:
     short = [method_name(name) for name in failed.index if failed.loc[name].any()]
     which = short[0] if len(short) == 1 else f"{len(short)} methods"
     return _draw(
-        _panels(means, means.notna()),
+        means,
+        means.notna(),
         bench,
         "training samples",
         f"{column.capitalize() or metric_name(bench.suite.metrics[0]).capitalize()} against "
@@ -111,7 +97,8 @@ def draw_memory(bench: Benchmark) -> Figure | None:
     # Smaller fits were measured for single methods only.
     table = table.loc[:, table.count() > min(1, len(table) - 1)]
     return _draw(
-        _panels(table, table.notna()),
+        table,
+        table.notna(),
         bench,
         "training samples",
         "Memory of a fit against training samples, simulated data",
@@ -124,7 +111,8 @@ def draw_dimensions(bench: Benchmark) -> Figure:
     """Draw a panel per method: the mean over data sets against its dimensions."""
     means, whole = bench.dimensions()
     return _draw(
-        _panels(means, whole),
+        means,
+        whole,
         bench,
         "number of dimensions",
         f"{_against_dimension(bench)}, mean over {_n_datasets(bench.by_dimension)} data sets",
@@ -155,29 +143,6 @@ def _behind(means: pd.DataFrame, metric: str) -> pd.DataFrame:
     return behind
 
 
-def draw_method_dimensions(bench: Benchmark, method: str) -> Figure:
-    """Draw a panel per data set: one method against its number of dimensions, over the others."""
-    table: Any = bench.by_dimension
-    whole: Any = bench.dimensions_offered
-    datasets = [str(name) for name in table.index.unique("dataset")]
-    finding = ""
-    if whole.loc[method].any(axis=None):
-        metric = bench.suite.metrics[0]
-        first = (_behind(table.loc[method], metric) == 0).idxmax(axis="columns")
-        word = "lowest value" if lower_is_better(metric) else "highest value"
-        finding = f"{word} at {first.min()} to {first.max()} dimensions, by data set"
-    return _draw(
-        [
-            _Panel(name, method, table.xs(name, level="dataset"), whole.loc[(method, name)])
-            for name in datasets
-        ],
-        bench,
-        "number of dimensions",
-        f"{_against_dimension(bench)}: {method_name(method)} on {len(datasets)} data sets",
-        finding,
-    )
-
-
 def _n_datasets(table: pd.DataFrame) -> int:
     return table.index.get_level_values("dataset").nunique()
 
@@ -187,7 +152,8 @@ def _against_dimension(bench: Benchmark) -> str:
 
 
 def _draw(
-    panels: Sequence[_Panel],
+    curves: pd.DataFrame,
+    whole: pd.DataFrame,
     bench: Benchmark,
     words: str,
     title: str,
@@ -195,16 +161,17 @@ def _draw(
     *,
     axis: str = "",
 ) -> Figure:
-    """Draw the panels; the values are those of the suite's first metric if no `axis` is named."""
+    """Draw a panel per row of `curves`, with rings where the method is not `whole`.
+
+    The values are those of the suite's first metric if no `axis` is named.
+    """
     metric, board = bench.suite.metrics[0], bench.board()
     scale = 100.0 if is_rate(metric) and not axis else 1.0
-    ranks = {name: place for place, name in enumerate(bench.order)}
-    panels = sorted(panels, key=lambda each: ranks.get(each.method, len(ranks)))
+    curves = scale * curves
+    names = sorted(curves.index, key=lambda name: [*bench.order, name].index(name))
     baseline = board.baseline if board else ""
-    columns = _COLUMNS if len(panels) > 2 * _COLUMNS else max(-(-len(panels) // 2), 3)
-    rows = -(-len(panels) // columns)
-    names = list(dict.fromkeys(each.method for each in panels))
-    colours = {name: look.colour for name, look in zip(names, looks_of(names), strict=True)}
+    columns = _COLUMNS if len(names) > 2 * _COLUMNS else max(-(-len(names) // 2), 3)
+    rows = -(-len(names) // columns)
     width, height = _WIDTH * columns + _LEFT, _HEIGHT * rows + _ABOVE + _BELOW
     with house_style():
         figure = new_figure(width, height)
@@ -214,28 +181,27 @@ def _draw(
             _LEFT / width, _BELOW / height, 1 - 0.1 / width, 1 - _ABOVE / height, 0.12, 0.3
         )
         found = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for axes, panel in zip(found, panels, strict=False):
-            _draw_panel(axes, panel, scale, colours[panel.method], baseline)
+        for axes, name, look in zip(found, names, looks_of(names), strict=False):
+            _draw_panel(axes, name, curves, whole.loc[name].to_numpy(), look.colour, baseline)
         axes = found[0]
         axes.set_xscale("log")
-        places = [float(n) for n in panels[0].curves.columns]
+        places = [float(n) for n in curves.columns]
         axes.set_xticks(places, [f"{n / 1000:g}k" if n >= 1000 else f"{n:g}" for n in places])
         # Curves that end early leave the limits as they are.
         margin = (places[-1] / places[0]) ** 0.06
         axes.set_xlim(places[0] / margin, places[-1] * margin)
         axes.xaxis.set_minor_locator(NullLocator())
-        values = pd.Series(np.ravel([scale * panel.curves.to_numpy() for panel in panels]))
         if axis:
             axes.set_yscale("log")
             axes.yaxis.set_minor_locator(NullLocator())
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         else:
-            value_axis(axes, values.dropna(), "y", metric)
-        for each in found[len(panels) :]:
+            value_axis(axes, pd.Series(np.ravel(curves)).dropna(), "y", metric)
+        for each in found[len(names) :]:
             each.set_visible(False)
-        for each in found[max(len(panels) - columns, 0) : len(panels)]:
+        for each in found[max(len(names) - columns, 0) : len(names)]:
             each.tick_params(labelbottom=True)
-        _draw_grids_alone(list(found[: len(panels)]), columns)
+        _draw_grids_alone(list(found[: len(names)]), columns)
         logarithmic = ", log scale" if axes.get_yscale() == "log" else ""
         centre = (_LEFT + width) / (2 * width)
         figure.supxlabel(f"{words}, log scale", fontsize=9, x=centre, y=0.36 / height)
@@ -244,7 +210,7 @@ def _draw(
             (axis or metric_axis(metric)) + logarithmic, fontsize=9, x=0.06 / width, y=middle
         )
         set_title(figure, title, finding, "One panel per curve, with all other curves in grey.")
-        figure.legend(handles=_legend(panels, baseline), loc="lower center", ncols=4)
+        figure.legend(handles=_legend(curves, whole, baseline), loc="lower center", ncols=4)
     return figure
 
 
@@ -269,37 +235,33 @@ def _draw_grids_alone(panels: Sequence[Axes], columns: int) -> None:
             axes.add_artist(LineCollection(level, transform=to_y, **style))
 
 
-def _legend(panels: Sequence[_Panel], baseline: str) -> list[Any]:
+def _legend(curves: pd.DataFrame, whole: pd.DataFrame, baseline: str) -> list[Any]:
     own: dict[str, Any] = {"marker": "o", "color": "black"}
     handles = [legend_entry("method of the panel", linestyle="-", **own)]
-    if any(_end(panel.curves.loc[panel.method]) is not None for panel in panels):
+    if curves.iloc[:, -1].isna().any():
         handles.append(legend_entry("the method fails at larger values", marker="x", color="black"))
-    elif any(panel.whole.any() and not panel.whole.all() for panel in panels):
+    elif (whole.any(axis=1) & ~whole.all(axis=1)).any():
         handles.append(
             legend_entry("largest available n_components", markerfacecolor="white", **own)
         )
     handles.append(legend_entry("other methods", color=OTHERS, linestyle="-"))
-    if any(baseline in panel.curves.index for panel in panels):
+    if baseline in curves.index:
         handles.append(legend_entry(method_name(baseline), **_BASELINE))
     return handles
 
 
-def _end(curve: Any) -> Any:
-    """Return the value at which a curve ends, None if it reaches the last one."""
-    last = curve.last_valid_index()
-    return None if last == curve.index[-1] else last
-
-
-def _draw_panel(axes: Axes, panel: _Panel, scale: float, colour: str, baseline: str) -> None:
-    curves, x = scale * panel.curves, np.array([float(n) for n in panel.curves.columns])
-    own, rest = curves.loc[panel.method], curves.drop(index=panel.method)
+def _draw_panel(
+    axes: Axes, method: str, curves: pd.DataFrame, whole: Any, colour: str, baseline: str
+) -> None:
+    x = np.array([float(n) for n in curves.columns])
+    own, rest = curves.loc[method], curves.drop(index=method)
     # One line with gaps for all of them.
     grey = np.column_stack([rest.to_numpy(), np.full(len(rest), np.nan)]).ravel()
     axes.plot([*x, np.nan] * len(rest), grey, color=OTHERS, linewidth=0.6)
     if baseline in rest.index:
         axes.plot(x, rest.loc[baseline], **_BASELINE)
     axes.plot(x, own, color=colour, linewidth=1.6)
-    whole = panel.whole.to_numpy()
+    title = method_name(method)
     # A method without n_components is a line without markers.
     for signs, fill in ((whole, colour), (~whole & whole.any(), "white")):
         if signs.any():
@@ -309,9 +271,10 @@ def _draw_panel(axes: Axes, panel: _Panel, scale: float, colour: str, baseline: 
                 "markersize": 3.4,
                 "markerfacecolor": fill,
             }
-            axes.plot(x[signs], own[signs], label=panel.title, color=colour, **looks)
-    if (end := _end(own)) is not None:
+            axes.plot(x[signs], own[signs], label=title, color=colour, **looks)
+    end: Any = own.last_valid_index()
+    if end != own.index[-1]:
         axes.plot([float(end)], [own[end]], "x", color=colour, markersize=7, markeredgewidth=1.8)
     # A given height is much faster than Matplotlib's search for one.
-    axes.set_title(panel.title, fontsize=8, loc="left", y=1.0, pad=2)
+    axes.set_title(title, fontsize=8, loc="left", y=1.0, pad=2)
     axes.tick_params(labelsize=8, length=2)
