@@ -17,19 +17,20 @@ REASONS = {
     "but the goal leaves only 5 % for all work besides fits and evaluation.",
     "report, from scratch": "Drawing 94 figures with Matplotlib takes three quarters of the "
     "command's time.",
-    "report, nothing new": "The command takes 3.6 times as long as importing the libraries; the "
-    "import takes 1.8 s on the AMD machine and 1.3 s on the Intel machine.",
-    "report, 100,000 rows, nothing new": "The command takes 1.4 times as long as importing the "
-    "libraries.",
-    "suite page, from scratch": "Drawing a small panel for each method on each data set takes more "
-    "than half of the command's time. The command also computes 110 leaderboards.",
-    "suite status": "Importing libraries takes about a fifth of the command's time. Making the "
-    "specs of 46 methods on each data set of each track takes nearly a third of the command's "
-    "time, and computing the ids of 26,624 trials takes 40 %.",
+    "report, nothing new": "The command computes all summaries and verdicts again. It takes 3 to 4 "
+    "times as long as importing the libraries.",
+    "report, 100,000 rows, nothing new": "Importing the libraries takes more than half of the "
+    "command's time.",
+    "suite page, from scratch": "Six figures with one panel for each of 46 methods take about a "
+    "quarter of the command's time, and 130 leaderboards take about a fifth.",
+    "suite status": "Importing the methods and their libraries takes about two fifths of the "
+    "command's time. Making the specs of 46 methods on each data set of each track, with the ids "
+    "of 27,590 trials, takes most of the rest.",
     "suite status with costs": "The goal is missed for the same reasons as the goal of `suite "
     "status`; in addition, the command reads the times in each trial log.",
-    "suite table": "The goal is missed for the same reasons as the goal of `suite status`; in "
+    "suite table, from scratch": "The goal is missed for the same reasons as the goal of `suite status`; in "
     "addition, the command collects all rows in one table.",
-    "validate, all specs": "Importing the methods takes half of the command's time.",
+    "validate, all specs": "Importing the methods and their libraries takes more than "
+    "half of the command's time.",
 }
 """Works of the methods' table with their size; rows of the others as their tables name them."""
