@@ -94,7 +94,7 @@ class Ahead(Compares):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         gain, words = view.gain((ours, other))
-        text = f"{view.show_pair(ours, other)}{words}; the claim requires the first to be "
+        text = f"{view.show_pair(ours, other)}{words}; the claim requires the first value to be "
         text += "lower" if view.lower_is_better else "higher"
         text += f" by at least {view.amount(self.at_least)}" if self.at_least else ""
         found = gain.within(text, above=self.at_least)
@@ -110,7 +110,7 @@ class NotBehind(Compares):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         gain, words = view.gain((ours, other))
-        text = f"{view.show_pair(ours, other)}{words}; the claim allows the first to be "
+        text = f"{view.show_pair(ours, other)}{words}; the claim allows the first value to be "
         text += "higher" if view.lower_is_better else "lower"
         text += f" by at most {view.amount(self.tolerance)}"
         return gain.within(text, above=-self.tolerance)
@@ -339,8 +339,9 @@ class AheadAlong(_Range, Compares):
         return Outcome(
             ahead == len(found) and average.mean >= self.at_least - EXACT,
             f"at the grid value least favourable to the claim, {view.show_pair(ours, other)}; the "
-            f"first value is {side} at {ahead} of {len(found)} grid values{words}; the claim requires "
-            f"the first value to be {side} at every grid value{asked if self.at_least else ''}",
+            f"first value is {side} at {ahead} of {len(found)} grid values{words}; the claim "
+            f"requires the first value to be {side} at every grid value"
+            f"{asked if self.at_least else ''}",
             average.p(above=self.at_least),
         )
 
