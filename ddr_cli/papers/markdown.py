@@ -37,9 +37,10 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         "runs the trials again. "
         f"[What we did and found](../../docs/papers/{paper.name}.md) · "
         "[How verdicts are decided](../../docs/verdicts.md)",
-        "Our results are means ± standard deviations over n splits. A difference is our number "
-        "minus the printed number (in percentage points for rates) ± two Monte-Carlo errors. For a "
-        "single split, the tables show the binomial error instead of two Monte-Carlo errors.",
+        "Our results are means ± standard deviations over splits, and n is the number of splits. A "
+        "difference is our number minus the printed number (in percentage points for rates) ± two "
+        "Monte-Carlo errors. For a single split, the tables show the binomial error instead of two "
+        "Monte-Carlo errors.",
     ]
     for item in result.artefacts:
         if item.has_results and not _is_of_readings(item):

@@ -129,8 +129,8 @@ class PartView:
         average = " on average" if len(pairs) > 1 else ""
         if self.lower_is_better:
             pairs = tuple((second, first) for first, second in pairs)
-            return self.difference(*pairs, what=f"second minus first{average}")
-        return self.difference(*pairs, what=f"first minus second{average}")
+            return self.difference(*pairs, what=f"second value minus first value{average}")
+        return self.difference(*pairs, what=f"first value minus second value{average}")
 
     def difference(self, *pairs: tuple[Row, Row], what: str) -> tuple[Estimate, str]:
         """Return the mean of first - second, averaged over several pairs, and its description.

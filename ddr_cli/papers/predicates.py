@@ -94,7 +94,7 @@ class Ahead(Compares):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         gain, words = view.gain((ours, other))
-        text = f"{view.show_pair(ours, other)}{words}; the claim requires the first to be "
+        text = f"{view.show_pair(ours, other)}{words}; the claim requires the first value to be "
         text += "lower" if view.lower_is_better else "higher"
         text += f" by at least {view.amount(self.at_least)}" if self.at_least else ""
         found = gain.within(text, above=self.at_least)
@@ -110,7 +110,7 @@ class NotBehind(Compares):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         gain, words = view.gain((ours, other))
-        text = f"{view.show_pair(ours, other)}{words}; the claim allows the first to be "
+        text = f"{view.show_pair(ours, other)}{words}; the claim allows the first value to be "
         text += "higher" if view.lower_is_better else "lower"
         text += f" by at most {view.amount(self.tolerance)}"
         return gain.within(text, above=-self.tolerance)
@@ -129,8 +129,8 @@ class RelativeGain(Compares):
         change = "reduction" if view.lower_is_better else "increase"
         return Outcome(
             fraction >= self.at_least - EXACT,
-            f"{view.show_pair(ours, other)}{words}; the relative {change}, as a fraction of the "
-            f"second, is {100 * fraction:.1f} %, and the claim requires at least "
+            f"{view.show_pair(ours, other)}{words}; the relative {change} from the second "
+            f"value to the first is {100 * fraction:.1f} %, and the claim requires at least "
             f"{100 * self.at_least:g} %",
             gain.p(above=self.at_least * other["mean"]),
         )
@@ -144,7 +144,7 @@ class WithinOf(Compares):
 
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
-        difference, words = view.difference((ours, other), what="first minus second")
+        difference, words = view.difference((ours, other), what="first value minus second value")
         text = f"{view.show_pair(ours, other)}{words}; the claim allows a difference of at most "
         text += view.amount(self.tolerance)
         return difference.within(text, above=-self.tolerance, below=self.tolerance)
@@ -228,7 +228,7 @@ class MinimumIn(OnGrid):
         if self.low == self.high:
             meant = f"at {view.place(self.low)}"
         side = "elsewhere on the grid" if inside else meant
-        difference, words = view.difference((other, row), what="second minus first")
+        difference, words = view.difference((other, row), what="second value minus first value")
         text = f"the minimum of the {view.metric} is {view.show_at(place, row)}; {side}, the "
         text += f"minimum is {view.show_at(other_place, other)}{words}; the claim requires the "
         text += f"minimum {meant}"
@@ -304,7 +304,7 @@ class RisesTowards(OnGrid):
     def __call__(self, view: PartView) -> Outcome:
         end_place, end = view.series()[0 if self.end == "low" else -1]
         start_place, start = view.at(self.start)
-        rise, words = view.difference((end, start), what="second minus first")
+        rise, words = view.difference((end, start), what="second value minus first value")
         text = f"the {view.metric} is {view.show_at(start_place, start)} and "
         text += f"{view.show_at(end_place, end)}{words}; the claim requires a rise"
         text += f" of at least {view.amount(self.at_least)}" if self.at_least else ""
@@ -339,8 +339,9 @@ class AheadAlong(_Range, Compares):
         return Outcome(
             ahead == len(found) and average.mean >= self.at_least - EXACT,
             f"at the grid value least favourable to the claim, {view.show_pair(ours, other)}; the "
-            f"first is {side} at {ahead} of {len(found)} grid values{words}; the claim requires "
-            f"the first to be {side} at every grid value{asked if self.at_least else ''}",
+            f"first value is {side} at {ahead} of {len(found)} grid values{words}; the claim "
+            f"requires the first value to be {side} at every grid value"
+            f"{asked if self.at_least else ''}",
             average.p(above=self.at_least),
         )
 

@@ -50,7 +50,7 @@ def test_where_the_least_error_lies(along_beta):
     best = along_beta.drop("predefined").idxmin(axis=1)
     text = reason("ccdr", "fig2-knn-minimum")
     assert f"in {best.between(0.25, 1).sum()} of {len(best)} re-splits" in text
-    assert f"at 0.05 or below in {(best <= 0.05).sum()}" in text
+    assert f"at a β of 0.05 or below in {(best <= 0.05).sum()}" in text
     found = errors("landsat_ccdr_dim", ["reducer.n_components"], classifier="knn")
     best = found.drop("predefined").idxmin(axis=1)
     assert f"in {best.between(12, 14).sum()} of {len(best)}" in reason("ccdr", "fig3-knn-minimum")
