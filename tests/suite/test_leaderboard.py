@@ -129,7 +129,7 @@ def test_only_splits_that_all_methods_have_count(rows):
     assert board.splits == {"iris": 1, "wine": 2}
     assert board.left_out == ("balance",)
     apart = rows["split"].str.endswith("-0") == (rows["method"] == "pca")
-    with pytest.raises(InputError, match="No split has results of all methods"):
+    with pytest.raises(InputError, match="No split has results for all methods"):
         leaderboard(rows[apart])
 
 
