@@ -183,8 +183,8 @@ def test_each_method_stands_at_every_dimension_it_offers(run):
     ("asked", "message"),
     [
         ({"classifier": "knm"}, "Did you mean 'knn'?"),
-        ({"baseline": "mmc"}, "no method 'mmc'. Choose one of: none, pca, fisher"),
-        ({"metric": "accuracy"}, "no metric 'accuracy'. Choose one of: error"),
+        ({"baseline": "mmc"}, "the method 'mmc'. Choose one of: none, pca, fisher"),
+        ({"metric": "accuracy"}, "the metric 'accuracy'. Choose one of: error"),
         ({"track": "transductive"}, "no results for these options"),
     ],
 )
