@@ -43,8 +43,8 @@ def write_archive(
     """
     if stale := sum(part.stale.total() for part in parts):
         raise InputError(
-            f"{stale} rows of the suite {suite.name} are stale. 'ddr suite status {suite.name}' "
-            f"counts stale rows; 'ddr suite run {suite.name}' replaces them."
+            f"{stale} rows of the suite {suite.name} are stale, because the suite, the data or a "
+            f"method has changed. 'ddr suite run {suite.name}' replaces stale rows."
         )
     if not (folder / MANIFEST).is_file():
         raise InputError(f"There is no {MANIFEST} in {folder}. 'ddr suite run' writes this file.")

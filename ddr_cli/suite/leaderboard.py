@@ -120,7 +120,7 @@ def leaderboard(
     there = set(kept["dataset"].unique())
     counted = [name for name in known if name in there]
     if not counted:
-        raise InputError("No split has results of all methods yet; use 'ddr suite run'.")
+        raise InputError("No split has results for all methods yet; use 'ddr suite run'.")
     kept = kept.assign(seconds=seconds_of(kept), failed=(kept["status"] != OK).astype(float))
     measured = kept[["dataset", "method", metric, "seconds", "failed"]]
     cells: Any = measured.groupby(["dataset", "method"]).mean().unstack()
@@ -226,10 +226,10 @@ def _shared(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
 
 def _known(what: str, requested: str | None, names: Sequence[str]) -> str:
     if not names:
-        raise InputError("The suite has no rows for these options yet; use 'ddr suite run'.")
+        raise InputError("The suite has no results for these options yet; use 'ddr suite run'.")
     if requested is None:
         return names[0]
     if requested not in names:
         hint = did_you_mean(requested, names) or f" Choose one of: {', '.join(names)}."
-        raise InputError(f"The rows of the suite have no {what} '{requested}'.{hint}")
+        raise InputError(f"The suite has no results for the {what} '{requested}'.{hint}")
     return requested

@@ -83,7 +83,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
     """Return the files of a suite's folder by name."""
     suite, board = bench.suite, bench.board()
     if board is None:
-        raise InputError("No split has results of all methods yet; use 'ddr suite run'.")
+        raise InputError("No split has results for all methods yet; use 'ddr suite run'.")
     charts = _charts(bench)
     shared = {
         "bench": bench,

@@ -20,8 +20,8 @@ from ddr_cli.suite.names import CARD, FOLDER, MANIFEST
 
 SUMS = "SHA256SUMS"
 NO_ROWS = (
-    "The suite has no rows yet. 'ddr suite fetch' downloads the rows of a shipped suite; 'ddr "
-    "suite run' computes rows."
+    "The suite has no results yet. 'ddr suite fetch' downloads the results of a shipped suite; "
+    "'ddr suite run' runs the suite."
 )
 
 
@@ -54,8 +54,8 @@ def address_of(name: str, version: int) -> str:
     home = next((url.partition(", ")[2] for url in urls if url.startswith("Repository, ")), None)
     if home is None:
         raise InputError(
-            "This copy of ddr does not know the address of the published rows. Use --from "
-            "FILE_OR_URL."
+            "This copy of ddr does not know where the published results of the suite are. Name an "
+            "archive of these results with --from FILE_OR_URL."
         )
     return f"{home}/releases/download/v{__version__}/{archive_name(name, version)}.zip"
 
@@ -124,9 +124,10 @@ def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
         raise InputError(f"{archive.name} is damaged: {what}. Get the archive again.")
     found = json.loads(files[record])["suite"]["version"] if record in files else None
     if found != version:
-        has = f"has no rows of the suite {name}" if found is None else f"has version {found}"
+        has = "no results" if found is None else f"the results of version {found}"
         raise InputError(
-            f"{archive.name} {has}, but this ddr needs version {version} of the suite {name}. Use "
-            f"the archive of version {version}, or the version of ddr that made this archive."
+            f"{archive.name} contains {has} of the suite {name}, but this ddr needs version "
+            f"{version} of the suite. Use the archive of version {version}, or the version of ddr "
+            "that made this archive."
         )
     return files

@@ -132,8 +132,8 @@ def leaderboard_notes(
         lines[3:3] = [
             f"{ALIKE}: the method cannot be distinguished from the best method, or from the "
             f"baseline {board.baseline}: Wilcoxon's signed-rank test over data sets gives p ≥ 0.05 "
-            "after Holm's correction. The best method was selected on the rows that also "
-            "enter the comparisons, so the comparisons are biased in favour of this method."
+            "after Holm's correction. The same results select the best method and compare it with "
+            "the other methods, so the comparisons are biased in its favour."
         ]
     if board.left_out:
         lines.append(

@@ -274,7 +274,7 @@ def test_names_and_rows_that_are_not_there(ddr_here):
     assert (done.returncode, "Run the suite first" in done.stderr) == (2, True)
     done = ddr_here("suite", "add", "lda", "small.yaml")
     assert (done.returncode, "already has a method 'lda'" in done.stderr) == (2, True)
-    assert "has no rows yet" in ddr_here("suite", "table", "small.yaml").stderr
+    assert "has no results yet" in ddr_here("suite", "table", "small.yaml").stderr
 
 
 def test_the_lite_suite_can_be_planned_without_its_extras(ddr_here, monkeypatch):
@@ -294,7 +294,7 @@ def test_the_lite_suite_can_be_planned_without_its_extras(ddr_here, monkeypatch)
         specs = list(lite.specs())
     assert f"{len(lite.methods)} of {len(lite.methods)} times are unknown" in planned.stdout
     words = ("lite", "--only", "iris", "--out", "nowhere")
-    assert "has no rows yet" in ddr_here("suite", "table", *words).stderr
+    assert "has no results yet" in ddr_here("suite", "table", *words).stderr
     added = ddr_here("suite", "add", "sklearn.decomposition:FastICA", *words, "--trust")
     assert "Run the suite first" in added.stderr.replace("\n", " ")
     assert len({spec.name for spec in specs}) == len(specs)

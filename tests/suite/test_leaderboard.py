@@ -129,7 +129,7 @@ def test_only_splits_that_all_methods_have_count(rows):
     assert board.splits == {"iris": 1, "wine": 2}
     assert board.left_out == ("balance",)
     apart = rows["split"].str.endswith("-0") == (rows["method"] == "pca")
-    with pytest.raises(InputError, match="No split has results of all methods"):
+    with pytest.raises(InputError, match="No split has results for all methods"):
         leaderboard(rows[apart])
 
 
@@ -183,9 +183,9 @@ def test_each_method_stands_at_every_dimension_it_offers(run):
     ("asked", "message"),
     [
         ({"classifier": "knm"}, "Did you mean 'knn'?"),
-        ({"baseline": "mmc"}, "no method 'mmc'. Choose one of: none, pca, fisher"),
-        ({"metric": "accuracy"}, "no metric 'accuracy'. Choose one of: error"),
-        ({"track": "transductive"}, "no rows for these options"),
+        ({"baseline": "mmc"}, "the method 'mmc'. Choose one of: none, pca, fisher"),
+        ({"metric": "accuracy"}, "the metric 'accuracy'. Choose one of: error"),
+        ({"track": "transductive"}, "no results for these options"),
     ],
 )
 def test_what_is_not_there(rows, asked, message):

@@ -388,7 +388,7 @@ def test_pages_say_what_is_missing_failed_and_where_a_method_stands(pages):
     nmmp = words("methods/nmmp.html")
     assert "killed no memory" in nmmp
     assert "glass" in nmmp
-    assert "No split has results of all methods" in words("datasets/vowel.html")
+    assert "No split has results for all methods" in words("datasets/vowel.html")
     assert "licence CC BY 4.0" in words("datasets/iris.html")
 
 
