@@ -62,7 +62,7 @@ def read_images(
     """
     if (resize == "none") != (shape is None):
         raise InputError(
-            "Set both options of the format images, `resize` and `shape`, or neither option."
+            "Set both `resize` and `shape`, the options of the format `images`, or neither."
         )
     label_of = file_labeller(label)
 

@@ -188,7 +188,8 @@ def read_sample_columns(
         ]
         if not samples:
             raise InputError(
-                f"{path}: all columns have another role, so no column is left for the samples."
+                f"{path}: all columns after column {names} are empty or ignored, so there are "
+                "no samples."
             )
         values = as_numbers(rows[samples].to_numpy())
         if not np.isfinite(values).all():
