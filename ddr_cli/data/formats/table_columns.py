@@ -156,8 +156,8 @@ def _roles(
         )
     if not features:
         raise InputError(
-            f"{path}: all columns are listed in `label`, `groups`, `parts` or `ignore`, so there "
-            "are no features."
+            f"{path}: no column is left for the features, because all columns are used by "
+            "`label`, `groups`, `parts` or `ignore`."
         )
     return label, groups, parts, categorical, features
 
