@@ -63,7 +63,7 @@ Only = Annotated[
     typer.Option(
         "--only",
         metavar="NAME",
-        help="Name of a data set or group; the others are left out. May be repeated.",
+        help="Use only this data set, or the data sets of this group. May be repeated.",
     ),
 ]
 OwnMethod = Annotated[
@@ -71,19 +71,21 @@ OwnMethod = Annotated[
     typer.Argument(help="Your method: ./mine.py:MyMethod, package.module:Class or a name."),
 ]
 Hours = Annotated[
-    float | None, typer.Option("--hours", min=0.0, help="CPU hours that may be used.")
+    float | None, typer.Option("--hours", min=0.0, help="Most CPU hours that the command may use.")
 ]
 Classifier = Annotated[
     str | None,
     typer.Option(
         "--classifier",
         metavar="NAME",
-        help="Compare methods with this classifier (default: the first).",
+        help="Compare methods with this classifier (default: the suite's first classifier).",
     ),
 ]
 Metric = Annotated[
     str | None,
-    typer.Option("--metric", help="Compare methods by this metric (default: the first)."),
+    typer.Option(
+        "--metric", help="Compare methods by this metric (default: the suite's first metric)."
+    ),
 ]
 
 
