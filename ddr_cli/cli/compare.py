@@ -29,7 +29,7 @@ def compare(
         typer.Option(
             "--against",
             metavar="METHOD",
-            help="Reference method for differences (default: the first).",
+            help="Reference method for differences (default: the first method).",
         ),
     ] = None,
     methods: Annotated[
