@@ -125,8 +125,8 @@ RedoWords = Annotated[
         metavar="failed|changed|NAME|all",
         help="Repeat trials and replace their rows in the trial log. failed: failed trials; "
         "changed: trials of another version of the spec, the data or the code; NAME: trials of "
-        "this reducer, classifier or measure; all: all trials. <folder>/previous/ keeps the replaced "
-        "rows, except those of failed trials. May be repeated.",
+        "this reducer, classifier or measure; all: all trials. <folder>/previous/ keeps the "
+        "replaced rows, except those of failed trials. May be repeated.",
     ),
 ]
 Timeout = Annotated[
