@@ -29,7 +29,7 @@ def compare(
         typer.Option(
             "--against",
             metavar="METHOD",
-            help="Reference method for differences (default: the first).",
+            help="Reference method for differences (default: the first method).",
         ),
     ] = None,
     methods: Annotated[
@@ -43,8 +43,8 @@ def compare(
         typer.Option(
             "--classifier",
             metavar="NAME",
-            help="Use only this classifier, by its name or label (default: all classifiers, each "
-            "at its first setting).",
+            help="Use only this classifier, by its name or label (default: all classifiers; if a "
+            "classifier has several settings, the first).",
         ),
     ] = None,
     at: Annotated[
@@ -76,13 +76,13 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compare methods by the differences of their metrics on the same splits, and over data sets.
+    """Compare methods by paired differences of a metric on the same splits, and over data sets.
 
     The comparison of two methods does not depend on the other methods. Only the p-values after
     Holm's correction depend on the number of comparisons; the tables also show the uncorrected
-    p-values. Methods that are fitted to unlabelled test samples have separate tables. The command
-    compares swept methods at the setting of --at. Without --at, the command compares each method at
-    its best setting, which favours methods with larger grids.
+    p-values. Methods that are fitted to unlabelled test samples have separate tables. If a
+    parameter is swept, --at selects the value at which methods are compared. Without --at, the
+    command compares each method at its best setting, which favours methods with larger grids.
     """
     from ddr_cli.comparison.compare import compare as compare_runs
     from ddr_cli.core.atomic import atomic_write, clear_messages

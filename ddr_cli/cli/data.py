@@ -254,7 +254,8 @@ def new(
     feature: Annotated[
         Columns,
         typer.Option(
-            "--feature", help="A column of numbers to keep as a feature. May be repeated."
+            "--feature",
+            help="A numeric column to use as a feature, not as an id or class. May be repeated.",
         ),
     ] = None,
     missing_value: Annotated[
@@ -277,10 +278,10 @@ def new(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing card.")] = False,
 ) -> None:
-    """Read your own files and write a card with their counts and fingerprint.
+    """Read your own files and write a card with the data's counts and fingerprint.
 
-    If the files do not determine a setting, the command proposes a value and names the option
-    that changes the setting. `--yes` accepts all proposals.
+    If the files do not determine a setting of the card, the command proposes a value and names the
+    option that changes the setting. `--yes` accepts all proposals.
     """
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card

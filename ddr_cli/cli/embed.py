@@ -21,7 +21,7 @@ def embed(
     reducers: Annotated[
         list[str],
         typer.Option(
-            "--reducer", help="A reducer. May be repeated: the picture has a panel for each."
+            "--reducer", help="A reducer. May be repeated: the picture has one panel per reducer."
         ),
     ],
     settings: Annotated[
@@ -53,7 +53,7 @@ def embed(
 ) -> None:
     """Fit reducers to the training set of a data set and plot the embedding of all samples.
 
-    The command runs a spec with one split, in two dimensions, and keeps only the picture: `ddr
+    The command uses a single split and two dimensions, and keeps only the picture: `ddr
     embed digits --reducer lfda --set n_neighbors=5`. The command also prints
     the test error of a nearest-neighbour classifier. A single split gives a first impression, not
     a result.

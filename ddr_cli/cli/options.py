@@ -123,10 +123,10 @@ RedoWords = Annotated[
     typer.Option(
         "--redo",
         metavar="failed|changed|NAME|all",
-        help="Replace existing rows. failed: failed rows; changed: rows of another version of "
-        "the spec, the data or the code; NAME: rows of this reducer, classifier or measure; all: "
-        "all rows. <folder>/previous/ keeps the replaced rows, but not failed rows. May be "
-        "repeated.",
+        help="Repeat trials and replace their rows in the trial log. failed: failed trials; "
+        "changed: trials of another version of the spec, the data or the code; NAME: trials of "
+        "this reducer, classifier or measure; all: all trials. <folder>/previous/ keeps the "
+        "replaced rows, except those of failed trials. May be repeated.",
     ),
 ]
 Timeout = Annotated[

@@ -40,7 +40,8 @@ def report(
         bool,
         typer.Option(
             "--check",
-            help="Write nothing; exit with 1 if a verdict in verdicts.json no longer holds.",
+            help="Write nothing; exit with 1 if the trial logs no longer support a verdict in "
+            "verdicts.json.",
         ),
     ] = False,
     as_json: AsJson = False,

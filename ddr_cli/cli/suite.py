@@ -63,7 +63,7 @@ Only = Annotated[
     typer.Option(
         "--only",
         metavar="NAME",
-        help="Name of a data set or group; the others are left out. May be repeated.",
+        help="Use only this data set, or the data sets of this group. May be repeated.",
     ),
 ]
 OwnMethod = Annotated[
@@ -71,19 +71,21 @@ OwnMethod = Annotated[
     typer.Argument(help="Your method: ./mine.py:MyMethod, package.module:Class or a name."),
 ]
 Hours = Annotated[
-    float | None, typer.Option("--hours", min=0.0, help="CPU hours that may be used.")
+    float | None, typer.Option("--hours", min=0.0, help="Most CPU hours that the command may use.")
 ]
 Classifier = Annotated[
     str | None,
     typer.Option(
         "--classifier",
         metavar="NAME",
-        help="Compare methods with this classifier (default: the first).",
+        help="Compare methods with this classifier (default: the suite's first classifier).",
     ),
 ]
 Metric = Annotated[
     str | None,
-    typer.Option("--metric", help="Compare methods by this metric (default: the first)."),
+    typer.Option(
+        "--metric", help="Compare methods by this metric (default: the suite's first metric)."
+    ),
 ]
 
 
@@ -281,7 +283,7 @@ def page(
     suite, parts = _planned(name, out, trust)
     files, is_made = write_benchmark(benchmark_of(suite, parts), out)
     page = next(path for path in files if path.name == PAGE)
-    told = "written" if is_made else "are up to date: no row, no setting and no code has changed"
+    told = "written" if is_made else "are up to date: no result, setting or code has changed"
     typer.echo(f"{len(files)} files {told}.\nThe leaderboard: {page}")
 
 
@@ -295,11 +297,11 @@ def export(
     out: Out = Path("results"),
     trust: Trust = False,
 ) -> None:
-    """Write all rows of a suite, as one long table (.csv) or as an archive to publish (.zip).
+    """Write all results of a suite, as one long table (.csv) or as an archive to publish (.zip).
 
     The table has the columns method, data set, split, metric, value, seconds and setting. The
-    archive contains the trial logs, the suite, CITATION.cff and checksums. The same rows always
-    give identical files.
+    archive contains the trial logs, the suite, CITATION.cff and checksums. The same results
+    always give identical files.
     """
     from ddr_cli.core.atomic import atomic_write, clear_messages
     from ddr_cli.report.table import Table
@@ -339,9 +341,9 @@ def fetch(
         ),
     ] = None,
 ) -> None:
-    """Download the published rows of a shipped suite, verify them, and keep them in the cache.
+    """Download the published results of a shipped suite, verify them, and keep them in the cache.
 
-    All suite commands use the downloaded rows if ./results has no rows of the suite.
+    All suite commands use the downloaded results if ./results has no results of the suite.
     """
     from ddr_cli.spec.load import find_yaml
     from ddr_cli.suite.published import fetch
@@ -429,7 +431,7 @@ def submit(
             "--card",
             metavar="FILE",
             help="A YAML file with authors, paper, year and licence. A method that selects or "
-            "combines other methods also needs kind: ensemble.",
+            "combines other methods also needs `kind: ensemble`.",
         ),
     ] = None,
     out: Out = Path("results"),

@@ -70,8 +70,8 @@ def make_dataset(
     missing = np.array([each is None or each != each for each in labels.tolist()])
     if missing.all() or (missing.any() and not unlabelled):
         raise InputError(
-            "y has missing values; remove these rows, or use unlabelled=True to keep them as "
-            "unlabelled training samples."
+            "y has missing values; remove these samples from X and y, or use unlabelled=True to "
+            "keep them as unlabelled training samples."
         )
     try:
         points = canonical(X)

@@ -117,7 +117,9 @@ def _called_in(registry: Registry, *others: str) -> Callable[[Call], Call]:
             raise error_at(("name",), as_clause(error)) from None
         number = call.options.get("number")
         if call.name == OPENML and (type(number) is not int or number < 1):
-            raise error_at(("number",), "openml needs the data set's number, such as number: 31.")
+            raise error_at(
+                ("number",), "'openml' needs the number of a data set, such as `number: 31`."
+            )
         return call
 
     return check
@@ -353,7 +355,7 @@ class Card(Frozen):
             if (type(value), value) not in [(type(choice), choice) for choice in option.choices]:
                 choices = [str(choice) for choice in option.choices]
                 raise InputError(
-                    f"The data set '{self.name}' has no value {value!r} for the option {name}."
+                    f"The option '{name}' of the data set '{self.name}' can't be {value!r}."
                     f"{did_you_mean(str(value), choices)} The values are {', '.join(choices)}."
                 )
             return value

@@ -381,7 +381,7 @@ def merge_classes(raw: RawData, groups: Mapping[str, Collection[str]]) -> RawDat
             if member in new_name:
                 raise InputError(
                     f"'merge' puts the class '{member}' into both '{new_name[member]}' and "
-                    f"'{group}'; remove one of the two."
+                    f"'{group}'; remove the class from one of them."
                 )
             new_name[member] = group
     kept = keep_classes(raw, new_name)
@@ -412,8 +412,8 @@ def _splits_by_column(card: Card, parts: Mapping[str, NDArray[Any]]) -> dict[str
         for part in ("train", "test"):
             if not len(getattr(split, part)):
                 raise InputError(
-                    f"The data set '{card.name}' has no row with '{part}' in the column of splits "
-                    f"'{name}'."
+                    f"The data set '{card.name}' has no row with '{part}' in the column '{name}', "
+                    "which defines the split."
                 )
     return splits
 

@@ -396,7 +396,7 @@ def _sheet(path: Path, seen: Seen) -> Cells:
             sheet = seen.options["sheet"] = filled[0]
             seen.note(
                 "file",
-                f"sheet {sheet}, the only one of {len(names)} sheets with a table",
+                f"sheet {sheet}, the only one of {len(names)} sheets that contains a table",
             )
     file = tables.read_file_cells(path, sheet, said.get("skip_rows", 0))
     if not names or "skip_rows" in said or file.frame.empty:

@@ -76,7 +76,8 @@ class Lookup:
         summary, rows = self._matching(selector)
         if len(rows) > 1 and selector.pick == "only":
             raise UnansweredError(
-                f"this entry selects {len(rows)} rows of {summary.run.name}, but must select one"
+                f"this entry selects {len(rows)} rows of the results of {summary.run.name}, but "
+                "must select one"
             )
         return self._best(summary, rows)
 
@@ -93,8 +94,8 @@ class Lookup:
         for place, group in sorted(groups.items()):
             if len(group) > 1 and selector.pick == "only":
                 raise UnansweredError(
-                    f"this entry selects {len(group)} rows of {summary.run.name} at the grid value "
-                    f"{place}, but must select one"
+                    f"this entry selects {len(group)} rows of the results of {summary.run.name} at "
+                    f"the grid value {place}, but must select one"
                 )
             found.append((float(place), self._best(summary, group)))
         return found

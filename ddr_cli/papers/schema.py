@@ -248,10 +248,13 @@ class Artefact(Frozen):
     def _has_what_its_kind_needs(self) -> Self:
         if self.kind == "marks" and not (self.marks and self.thresholds):
             raise ValueError(
-                f"'{self.id}' has the kind marks, so it needs 'marks' and 'thresholds'"
+                f"'{self.id}' has `kind: marks`, so it also needs the keys 'marks' and 'thresholds'"
             )
         if self.kind != "marks" and (self.marks or self.thresholds):
-            raise ValueError(f"'{self.id}' has marks, so its kind must be marks, not {self.kind}")
+            raise ValueError(
+                f"'{self.id}' has the key 'marks' or 'thresholds', so it needs `kind: marks`, not "
+                f"`kind: {self.kind}`"
+            )
         timed = [item.id for item in self.printed if item.seconds is not None]
         for item in self.printed:
             if item.seconds_than not in (None, *timed):
@@ -313,7 +316,8 @@ class Part(_Said):
         own = {key: value for key, value in given.items() if key not in ("term", "why")}
         if set(own) & set(term.set) and "why" not in given:
             raise ValueError(
-                f"the glossary defines the thresholds of '{name}'; to change one here, add 'why'"
+                f"the glossary defines the thresholds of '{name}'; to change one here, add the "
+                "key 'why'"
             )
         predicate = {"name": term.predicate, **term.set, **own}
         return {"why": given.get("why"), **data, "term": name, "predicate": predicate}
@@ -321,9 +325,9 @@ class Part(_Said):
     @model_validator(mode="after")
     def _has_what_its_predicate_needs(self) -> Self:
         if isinstance(self.predicate, OnGrid) and not self.along:
-            raise ValueError(f"the term '{self.term}' needs 'along'")
+            raise ValueError(f"a claim with the term '{self.term}' needs 'along'")
         if isinstance(self.predicate, Compares) and self.than is None:
-            raise ValueError(f"the term '{self.term}' needs 'than'")
+            raise ValueError(f"a claim with the term '{self.term}' needs 'than'")
         return self
 
     @property
@@ -438,14 +442,14 @@ class Paper(Frozen):
         for _, entry, _ in entries:
             if entry.same_as not in (None, *known):
                 raise ValueError(
-                    f"same_as of '{entry.id}' names '{entry.same_as}', which is missing"
+                    f"'same_as' of '{entry.id}' names '{entry.same_as}', which is missing"
                 )
         specs = {spec for artefact in self.artefacts for spec in artefact.specs}
         for reading in self.readings:
             if unknown := {*reading.specs, *reading.specs.values()} - specs:
                 name = min(unknown)
                 raise ValueError(
-                    f"reading '{reading.name}' names '{name}', but no artefact has this spec"
+                    f"the reading '{reading.name}' names the spec '{name}', which no artefact has"
                 )
         return self
 

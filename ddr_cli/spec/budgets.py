@@ -35,10 +35,10 @@ _EXAMPLE = "such as [1, 2, 5, 10, all]"
 def read_labels(rule: Any) -> tuple[Budget, ...]:
     """Return the distinct budgets in a spec's ``labels:``."""
     if not isinstance(rule, list | tuple | dict):
-        raise ValueError(f"labels must be a list {_EXAMPLE}, but is {value_text(rule)}")
+        raise ValueError(f"'labels' must be a list {_EXAMPLE}, but is {value_text(rule)}")
     if not rule:
         raise ValueError(
-            f"labels must contain at least one number of labelled samples per class, {_EXAMPLE}"
+            f"'labels' must contain at least one number (of labelled samples per class), {_EXAMPLE}"
         )
     try:
         budgets = grid_values(rule)

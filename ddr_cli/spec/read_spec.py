@@ -157,7 +157,7 @@ class ReadSpec(Spec):
         if value == [] and info.field_name not in ("preprocess", "controls"):
             if info.field_name == "reducers":
                 raise ValueError(
-                    "reducers must have at least one item ('none' is the baseline without "
+                    "'reducers' must have at least one item ('none' is the baseline without "
                     "reduction)"
                 )
             raise ValueError("a spec needs at least one classifier or measure")
@@ -179,7 +179,8 @@ class ReadSpec(Spec):
         items = (*items, *_added(info, items))  # type: ignore[arg-type]  # of the list's own kind
         if info.field_name == "classifiers" and items and split and split.kind == "whole":
             raise ValueError(
-                "with the split kind whole, classifiers have no test samples; use measures instead"
+                "with the split kind 'whole', classifiers have no test samples; use 'measures' "
+                "instead of 'classifiers'"
             )
         problems = []
         for i, item in enumerate(items):
@@ -224,8 +225,8 @@ class ReadSpec(Spec):
         budgets = read_labels(value)
         if info.data.get("measures") and any(budget != ALL for budget in budgets):
             raise ValueError(
-                "measures need the classes of all samples, so a spec cannot have both measures and "
-                "labels; remove measures or labels"
+                "measures need the classes of all samples, so a spec can't have both 'measures' "
+                "and 'labels'; remove one of these keys"
             )
         refuse(check_budgets(budgets, context.class_sizes))
         if context.class_sizes:
@@ -246,7 +247,8 @@ class ReadSpec(Spec):
         if measured and info.data.get("classifiers") == ():
             if value is not None:
                 raise ValueError(
-                    "metrics need classifiers, but the spec has only measures; remove metrics"
+                    "'metrics' needs 'classifiers', but the spec has only 'measures'; remove "
+                    "'metrics'"
                 )
             return tuple(dict.fromkeys(measured))
         known, problems = metric_names(), []
@@ -282,7 +284,7 @@ class ReadSpec(Spec):
         if info.data.get("classifiers") == ():
             raise ValueError(
                 "tuning needs the score of a classifier, but the spec has no classifiers; remove "
-                "tune"
+                "'tune'"
             )
         metrics, classes = info.data.get("metrics", ()), info.context.class_sizes
         left_out = {*measured(), TRAINING_ERROR}

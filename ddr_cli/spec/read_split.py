@@ -44,15 +44,16 @@ class ReadSplit(SplitSpec):
         kind = info.data.get("kind")
         if info.field_name == "repeats" and kind == "predefined" and value != 1:
             raise ValueError(
-                "there is only one predefined split, so repeats must be 1 or left out, but is "
+                "there is only one predefined split, so 'repeats' must be 1 or left out, but is "
                 f"{value}"
             )
         if info.field_name == "test" and value is not None and kind not in (*_WITH_REST, None):
             raise ValueError(
-                f"the key test needs the kind {' or '.join(_WITH_REST)}, but the kind is {kind}"
+                f"the key 'test' needs the split kind {' or '.join(_WITH_REST)}, but the kind "
+                f"is {kind}"
             )
         if info.field_name == "predefined" and value and kind not in ("resample", None):
-            raise ValueError(f"predefined: true needs kind: resample, but the kind is {kind}")
+            raise ValueError(f"`predefined: true` needs `kind: resample`, but the kind is {kind}")
         return value
 
     @model_validator(mode="after")
@@ -93,7 +94,7 @@ class ReadSplit(SplitSpec):
         for name in ("file", "column", "sha256"):
             if self.kind != "given" and getattr(self, name) is not None:
                 raise error_at(
-                    (name,), f"the key {name} needs kind: given, but the kind is {self.kind}."
+                    (name,), f"the key '{name}' needs `kind: given`, but the kind is {self.kind}."
                 )
         if self.kind == "given" and (self.file is None) == (self.column is None):
             message = (

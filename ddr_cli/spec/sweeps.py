@@ -335,26 +335,27 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
     if form not in _FORMS:
         raise GridError(
             f"there is no rule '{form}' for a grid.{did_you_mean(form, _FORMS)} "
-            "Write a list, or the rule log, linear or range."
+            "Write a list, or the rule 'log', 'linear' or 'range'."
         )
     if (
         not isinstance(numbers, list | tuple)
         or len(numbers) != 3
         or not all(_is_number(v) for v in numbers)
     ):
-        raise GridError(f"the rule {form} needs three numbers, {_FORMS[form]}.")
+        raise GridError(f"the rule '{form}' needs three numbers, {_FORMS[form]}.")
     first, last, third = numbers
     if form == "range":
         return _uniform(_range(first, last, third), numbers)
     if not isinstance(third, int) or third < 2:
         raise GridError(
-            f"the rule {form} must give at least two values, so the third number must be 2 or more."
+            f"the rule '{form}' must give at least two values, so its third number must be 2 or "
+            "more."
         )
     _refuse_too_many(third)
     inner = [i / (third - 1) for i in range(1, third - 1)]
     if form == "log":
         if first <= 0 or last <= 0:
-            raise GridError("the first two numbers of log must be above 0.")
+            raise GridError("the first two numbers of the rule 'log' must be above 0.")
         low, high = math.log(first), math.log(last)
         between = [rounded(math.exp(low + (high - low) * part)) for part in inner]
     else:
@@ -387,7 +388,7 @@ def rounded(value: Any) -> Any:
 
 def _uniform(values: list[float], given: Sequence[float]) -> list[Any]:
     if not all(math.isfinite(v) for v in values):
-        raise GridError("the values of the rule overflow; write a smaller first or second number.")
+        raise GridError("the grid has infinite values; write smaller numbers in the rule.")
     if all(isinstance(v, int) for v in given) and all(float(v).is_integer() for v in values):
         return [int(v) for v in values]
     return [float(v) for v in values]

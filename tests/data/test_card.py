@@ -79,8 +79,8 @@ def test_landsat_states_its_predefined_split():
         ("toy.csv", "toy.csv\n    urls: ['file:///etc/x']", "toy.yaml:5:", "pattern"),
         ("name: csv", "name: cvs", "toy.yaml:5:16", "no format called 'cvs'. Did you mean 'csv'"),
         (FILES, "generate: irsi", "toy.yaml:3:11", "no generator .* Did you mean 'iris'"),
-        (FILES, "generate: {name: openml, number: x}", "toy.yaml:3:34", "such as number: 31"),
-        (FILES, "generate: openml", "toy.yaml:3:11", "such as number: 31"),
+        (FILES, "generate: {name: openml, number: x}", "toy.yaml:3:34", "such as `number: 31`"),
+        (FILES, "generate: openml", "toy.yaml:3:11", "such as `number: 31`"),
     ],
 )  # fmt: skip
 def test_mistake_is_reported_with_its_place(old, new, where, what, tmp_path):

@@ -181,7 +181,7 @@ def test_numeric_codes_can_mean_missing(write):
         ("1,2,a\n1,x,b\n", {}, r"line 2, column 1 \(from 0\): 'x'"),
         ("u,v,w\n1,inf,b\n", {"header": True}, "line 2, column 'v': 'inf'"),
         ("u,v,w\n1,2,b\n", {}, "line 1.*`header: true`"),
-        ("1,,a\n", {}, r"line 1, column 1 \(from 0\): .*`missing:`"),
+        ("1,,a\n", {}, r"line 1, column 1 \(from 0\): .*`missing`"),
         ("1,?\n", {}, "label"),
         ("1,?,a\n?,2,b\n", {"missing": "drop_rows"}, "Every row"),
         ("1,?,a\n?,2,b\n", {"missing": "drop_columns"}, "Every column"),
@@ -261,5 +261,5 @@ def test_a_wrong_group_or_part_is_refused(write, cells, message):
 
 
 def test_one_column_has_one_use(write):
-    with pytest.raises(InputError, match="label, groups and parts"):
+    with pytest.raises(InputError, match="`label`, `groups` and `parts`"):
         read_csv([write("a,who,y\n1,p,x\n")], label="y", groups="y")

@@ -316,7 +316,7 @@ def test_a_label_tells_items_of_one_reducer_apart(tmp_path, write_results, make_
     assert "10.00 % for CCDR" in result.own.detail
     assert "20.00 % for small" in result.own.detail
     unlabelled = _claim({"name": "ahead"}, than=than)
-    assert "2 rows of run" in judge_claim(unlabelled, PAPER, summaries).own.detail
+    assert "2 rows of the results of run" in judge_claim(unlabelled, PAPER, summaries).own.detail
 
 
 def test_all_points_have_nothing_to_re_split(methods):

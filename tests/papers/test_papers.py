@@ -194,11 +194,11 @@ def test_a_number_or_sentence_counts_once(name):
         ),
         ("value: 9 %, where", "value: nine, where", "16:66: artefacts.printed.value: 'nine'"),
         ("kind: curve", "kind: curves", "kind"),
-        ("kind: curve", "kind: marks", "needs 'marks' and 'thresholds'"),
+        ("kind: curve", "kind: marks", "needs the keys 'marks' and 'thresholds'"),
         (
             "kind: curve",
             "kind: curve\n    thresholds: {separability: 1, silhouette: 0, subclass_accuracy: 1}",
-            "marks, not curve",
+            "needs `kind: marks`, not `kind: curve`",
         ),
         ("value: 9 %, where", "sd: 1 %, where", "printed 'value'"),
         ("value: 9 %, where", "value: 9 %, seconds: 1, seconds_than: b, where", "seconds with 'b'"),

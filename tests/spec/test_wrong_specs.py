@@ -108,7 +108,7 @@ def _lines(path):
         (GRID, "[0.1, -1, 1]", f"12:23: {BETA}", "equal to 0", "-1"),
         (GRID, "{linear: [-1, 1, 100]}", f"12:17: {BETA}", "equal to 0", "-1.0"),
         (GRID, "{log: [0, 1, 5]}", f"12:17: {BETA}", "above 0"),
-        (GRID, "{lag: [1, 2, 5]}", f"12:17: {BETA}", "mean 'log'", "log, linear or range"),
+        (GRID, "{lag: [1, 2, 5]}", f"12:17: {BETA}", "mean 'log'", "'log', 'linear' or 'range'"),
         (GRID, "0.5", f"12:17: {BETA}", "list", "{log: [", "{linear: [", "{range: [", "is 0.5"),
         (SWEEP, "reducer.betta: [1]", "12:3: sweep.reducer.betta", "mean 'beta'"),
         (SWEEP, "beta: [1]", "12:3: sweep.beta", "mean 'reducer.beta'"),

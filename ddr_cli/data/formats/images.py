@@ -62,7 +62,7 @@ def read_images(
     """
     if (resize == "none") != (shape is None):
         raise InputError(
-            "Set both options of the format images, `resize` and `shape`, or neither option."
+            "Set both `resize` and `shape`, the options of the format `images`, or neither."
         )
     label_of = file_labeller(label)
 
@@ -111,8 +111,8 @@ def _resized(where: str, grey: _Image, resize: Resize, shape: tuple[int, int]) -
     if grey.shape[0] % height or grey.shape[1] % width:
         raise InputError(
             f"{where}: an image of {grey.shape[0]} x {grey.shape[1]} pixels cannot be divided into "
-            f"{height} x {width} equal blocks; choose a `shape` that divides the size, or resize "
-            "by bilinear or bicubic."
+            f"{height} x {width} equal blocks; choose a `shape` that divides the size, or set "
+            "`resize` to `bilinear` or `bicubic`."
         )
     blocks = grey.reshape(height, grey.shape[0] // height, width, grey.shape[1] // width)
     if resize == "stride":

@@ -281,7 +281,9 @@ def read_rdata(
     if train is not None:
         in_train = _labels(path, variables, train)
         if in_train.dtype != bool or len(in_train) != len(rows):
-            raise InputError(f"{path}: '{train}' must have one logical value per sample.")
+            raise InputError(
+                f"{path}: '{train}' must have one logical value (true or false) per sample."
+            )
     parts = {"part": np.where(in_train, "train", "test")} if train or len(X_names) == 2 else None
     groups = None if repeats is None else rows // repeats
     return replace(raw, sizes=None, parts=parts, groups=groups)

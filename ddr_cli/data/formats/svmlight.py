@@ -67,7 +67,7 @@ def read_letor(
     parts = []
     for X, grades, queries in _read_pairs(paths, n_features, 1):
         if (queries < 0).any():
-            raise InputError("A LETOR file needs a query, qid:N, on every line.")
+            raise InputError("A LETOR file needs a query id, `qid:N`, on every line.")
         relevance = np.where(grades > relevant_above, "relevant", "non-relevant")
         classes = relevance if labels == "relevance" else numeric_labels(grades.tolist())
         parts.append(RawData(X.toarray() if dense else X, classes, groups=queries))
@@ -109,11 +109,11 @@ def _read_file(path: Path, first_index: int) -> _Block:
     if not len(labels):
         raise InputError(f"{path} contains no rows of data.")
     if not (np.isfinite(X.data).all() and np.isfinite(labels).all()):
-        raise InputError(f"{path}: a label or value is not a finite number.")
+        raise InputError(f"{path}: a label or feature value is not a finite number.")
     if not len(queries):
         queries = np.full(len(labels), -1)
     if len(queries) != len(labels):
-        raise InputError(f"{path}: some lines have a query, qid:N, but other lines have no query.")
+        raise InputError(f"{path}: some lines have a query id, `qid:N`, but others have none.")
     return sp.csr_array(X), labels, queries.astype(np.int64)
 
 

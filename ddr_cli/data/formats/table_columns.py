@@ -109,7 +109,7 @@ def read_columns(files: Sequence[Cells], columns: Columns, names: Sequence[str] 
     gaps, unlabelled = _gaps(table, label, features, markers, missing)
     known = table.cells[label][~unlabelled]
     if known.empty:
-        raise InputError(f"{path}: no row has a label; set the option label to the class column.")
+        raise InputError(f"{path}: no row has a label; set `label` to the class column.")
     numeric = [index for index in gaps if index not in categorical]
     numbers = dict(zip(numeric, _numbers(table, gaps[numeric], missing).T, strict=True))
     X, titles, values = _features(table, gaps, numbers, columns)
@@ -141,7 +141,7 @@ def _roles(
     special = [label, *parts, *([] if groups is None else [groups])]
     if len(set(special)) < len(special):
         raise InputError(
-            f"{path}: a column can have only one of the roles label, groups and parts."
+            f"{path}: a column can be listed in only one of `label`, `groups` and `parts`."
         )
     left_out = {*special, *map(table.index_of, columns.ignore)}
     features = [index for index in range(table.cells.shape[1]) if index not in left_out]
@@ -152,11 +152,12 @@ def _roles(
     if categorical & left_out:
         raise InputError(
             f"{path}: column {min(categorical & left_out)} cannot be categorical, because it is "
-            "also listed in label, groups, parts or ignore."
+            "also listed in `label`, `groups`, `parts` or `ignore`."
         )
     if not features:
         raise InputError(
-            f"{path}: all columns have another role, so no column is left for the features."
+            f"{path}: no column is left for the features, because all columns are used by "
+            "`label`, `groups`, `parts` or `ignore`."
         )
     return label, groups, parts, categorical, features
 
@@ -274,7 +275,8 @@ def _gaps(
         whole = ~gaps.any(axis=1)
         if not whole.any():
             raise InputError(
-                "Every row has a missing value, so `drop_rows` would remove all rows; use keep."
+                "Every row has a missing value, so `drop_rows` would remove all rows; set "
+                "`missing: keep`."
             )
         table.cells, gaps = table.cells[whole], gaps[whole]
     unlabelled = gaps.pop(label)
@@ -283,14 +285,14 @@ def _gaps(
         if gaps.empty:
             raise InputError(
                 "Every column has a missing value, so `drop_columns` would remove all columns; "
-                "use keep."
+                "set `missing: keep`."
             )
     if missing == "error" and gaps.any(axis=None):
         place = gaps.stack().idxmax()
         raise InputError(
             f"{table.place(place[:2], place[2])}: the value is missing. In the card, set "
-            "`missing:` to keep (the step impute of a spec then replaces missing values), "
-            "drop_rows, drop_columns or category."
+            "`missing` to `keep` (the step `impute` of a spec then replaces missing values), "
+            "`drop_rows`, `drop_columns` or `category`."
         )
     empty = gaps.all()
     if missing != "category" and empty.any():
@@ -321,8 +323,9 @@ def _numbers(table: Table, gaps: Any, missing: Missing) -> NDArray[np.float64]:
         )
     if missing == "category" and is_gap.any():
         raise InputError(
-            f"The numeric column '{table.title(gaps.any().idxmax())}' has missing values, which "
-            "cannot be a category; set `missing:` to keep, drop_rows or drop_columns."
+            f"The numeric column '{table.title(gaps.any().idxmax())}' has missing values, so "
+            "`missing: category` can't be used; set `missing` to `keep`, `drop_rows` or "
+            "`drop_columns`."
         )
     return X
 

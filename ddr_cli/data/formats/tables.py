@@ -188,7 +188,8 @@ def read_sample_columns(
         ]
         if not samples:
             raise InputError(
-                f"{path}: all columns have another role, so no column is left for the samples."
+                f"{path}: no column is left for the samples, because all columns after column "
+                f"{names} are empty or ignored."
             )
         values = as_numbers(rows[samples].to_numpy())
         if not np.isfinite(values).all():

@@ -93,7 +93,7 @@ def read_text(
         counts = sp.csr_array(vectorizer.fit_transform(documents))
     except ValueError:  # it says the same in words of its own
         raise InputError(
-            f"{paths[0]}: no term is in at least {min_documents} documents; lower min_documents."
+            f"{paths[0]}: no term is in at least {min_documents} documents; lower `min_documents`."
         ) from None
     filled = np.flatnonzero(np.diff(counts.indptr))
     sizes = np.bincount(np.array(origins)[filled], minlength=len(paths))
