@@ -32,8 +32,8 @@ class _ClassPlaces(Measure):
         if self.of == "labels":
             if embedded.prototypes is None:
                 raise ValueError(
-                    "This method does not embed labels; with 'of: points', the measure uses the "
-                    "class means instead."
+                    "This method does not embed labels, so it has no position for a class; set "
+                    "'of: points' to use the mean of each class's embedded samples."
                 )
             places = embedded.prototypes
         else:

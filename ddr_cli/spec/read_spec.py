@@ -87,8 +87,8 @@ class ReadPaper(PaperRef):
             paper = info.data["name"]
             known = _artefacts(paper)
             if artefact not in known:
-                hint = did_you_mean(artefact, known) or f" The artefacts are {', '.join(known)}."
-                raise ValueError(f"the paper '{paper}' has no artefact '{artefact}'.{hint}")
+                hint = did_you_mean(artefact, known) or f" Known: {', '.join(known)}."
+                raise ValueError(f"the paper '{paper}' has no table or figure '{artefact}'.{hint}")
         return artefact
 
 

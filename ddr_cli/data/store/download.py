@@ -254,8 +254,8 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
         )
     if target.dtype.name != "category" and target.nunique() > _MOST_CLASSES:
         raise InputError(
-            f"openml:{number} ({name}) has no classes: its target '{target.name}' is a number "
-            f"with {target.nunique()} values. Use another data set."
+            f"openml:{number} ({name}) has no classes: its target '{target.name}' is "
+            f"numeric, with {target.nunique()} distinct values. Use another data set."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     table = path.with_name("data.csv")
