@@ -66,7 +66,9 @@ def choose_winner(
         if all(rows[trial]["status"] == OK and rows[trial].get(column) for trial in trials)
     }
     if not scores:
-        raise InputError(f"In {folder}, no method that can be fitted succeeded on every split.")
+        raise InputError(
+            f"In {folder}, every method that can transform new samples failed on some split."
+        )
     best = (min if get_scale(metric).better == "lower" else max)(scores, key=scores.__getitem__)
     score, trials = scores[best], methods[best]
     if tune is None:

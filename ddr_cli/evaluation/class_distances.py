@@ -32,8 +32,8 @@ class _ClassPlaces(Measure):
         if self.of == "labels":
             if embedded.prototypes is None:
                 raise ValueError(
-                    "This method does not embed labels; with 'of: points', the measure uses the "
-                    "class means instead."
+                    "This method does not embed labels; set 'of: points' to measure the distances "
+                    "between the class means instead."
                 )
             places = embedded.prototypes
         else:
