@@ -144,7 +144,10 @@ def _rows(folder: Path, plan: Plan, methods: Mapping[object, list[str]]) -> _Row
     asked = f"{plan.spec.name} has {len(methods)} methods and settings to choose from"
     by_hand = "name a method with --reducer, --classifier and --set"
     if plan.spec.tune is not None:
-        asked, by_hand = f"{plan.spec.name} tunes", f"--set tune=none and {by_hand}"
+        asked, by_hand = (
+            f"{plan.spec.name} tunes its methods",
+            f"use --set tune=none and {by_hand}",
+        )
     if not (folder / FILE_NAME).is_file():
         raise InputError(
             f"{asked}, but {folder} has no run of the spec: run the spec first, or {by_hand}."
