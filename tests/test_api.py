@@ -113,7 +113,7 @@ def test_results_of_a_folder_compare(results):
     found, again = ddr_cli.compare(results.folder), results.compare()
     for name in ("methods", "differences", "pairs"):
         pd.testing.assert_frame_equal(getattr(found, name), getattr(again, name))
-    with pytest.raises(InputError, match="needs a run"):
+    with pytest.raises(InputError, match="at least one result folder"):
         ddr_cli.compare()
 
 

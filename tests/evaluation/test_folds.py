@@ -159,7 +159,7 @@ def test_a_file_of_splits_is_read(tmp_path):
         ("train\ntest\n", "line 1: "),
         (",a\n0,train\n1,test\n", r"line 1: column 1 has no name; .*to_csv\(..., index=False\)"),
         ("a\ntrain\ntset\n", "line 3, column 'a': 'tset'"),
-        ("a,b\ntrain,test\ntest\n", "line 3: 1 cells, but line 1 has 2 cells"),
+        ("a,b\ntrain,test\ntest\n", "line 3 has 1 cells, but line 1 has 2; make"),
         ("a,b\ntrain,test\ntest,test\n", "in the column 'b', no row is marked 'train'"),
     ],
 )
