@@ -28,8 +28,8 @@ REASONS = {
     "of 27,590 trials, takes most of the rest.",
     "suite status with costs": "The goal is missed for the same reasons as the goal of `suite "
     "status`; in addition, the command reads the times in each trial log.",
-    "suite table, from scratch": "The goal is missed for the same reasons as the goal of `suite status`; in "
-    "addition, the command collects all rows in one table.",
+    "suite table, from scratch": "The goal is missed for the same reasons as the goal of `suite "
+    "status`; in addition, the command collects all rows in one table.",
     "validate, all specs": "Importing the methods and their libraries takes more than "
     "half of the command's time.",
 }

@@ -297,7 +297,7 @@ def offering() -> Iterator[Callable[[], None]]:
                 names = ", ".join(_offered)
                 raise InputError(
                     f"{names} can't be copied to the worker processes "
-                    f"({type(error).__name__}: {error}); put its class in a file."
+                    f"({type(error).__name__}: {error}); put the class in a file."
                 ) from error
             os.environ[GIVEN_FILE] = str(path)
 

@@ -345,7 +345,8 @@ def _refuse_unknown(words: Sequence[str], runs: Sequence[SpecRun]) -> None:
     for name in sorted(names - known) if runs else ():
         raise InputError(
             f"--redo {name}: no reducer, classifier or measure has this name. --redo also "
-            f"accepts failed, changed and all.{did_you_mean(name, [*sorted(known), *POLICIES])}"
+            "accepts 'failed', 'changed' and 'all'."
+            f"{did_you_mean(name, [*sorted(known), *POLICIES])}"
         )
 
 

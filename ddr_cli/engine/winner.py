@@ -66,7 +66,9 @@ def choose_winner(
         if all(rows[trial]["status"] == OK and rows[trial].get(column) for trial in trials)
     }
     if not scores:
-        raise InputError(f"In {folder}, no method that can be fitted succeeded on every split.")
+        raise InputError(
+            f"In {folder}, every method that can transform new samples failed on some split."
+        )
     best = (min if get_scale(metric).better == "lower" else max)(scores, key=scores.__getitem__)
     score, trials = scores[best], methods[best]
     if tune is None:
@@ -142,7 +144,10 @@ def _rows(folder: Path, plan: Plan, methods: Mapping[object, list[str]]) -> _Row
     asked = f"{plan.spec.name} has {len(methods)} methods and settings to choose from"
     by_hand = "name a method with --reducer, --classifier and --set"
     if plan.spec.tune is not None:
-        asked, by_hand = f"{plan.spec.name} tunes", f"--set tune=none and {by_hand}"
+        asked, by_hand = (
+            f"{plan.spec.name} tunes its methods",
+            f"use --set tune=none and {by_hand}",
+        )
     if not (folder / FILE_NAME).is_file():
         raise InputError(
             f"{asked}, but {folder} has no run of the spec: run the spec first, or {by_hand}."

@@ -25,8 +25,8 @@ class _OfNeighbors(Measure, ABC):
         chosen = embedded.part(self.part)
         if self.n_neighbors >= len(chosen.y) / 2:
             raise ValueError(
-                f"n_neighbors is {self.n_neighbors} and must be less than half of the "
-                f"{len(chosen.y)} samples."
+                f"n_neighbors={self.n_neighbors}, but n_neighbors must be less than half the "
+                f"number of samples, {len(chosen.y)}."
             )
         return float(self._score(chosen))
 

@@ -145,7 +145,7 @@ class Groups:
                 f"All samples of class {self.class_names[alone[0]]} are in group "
                 f"{self.names[group]}: when this group is the test set, the training set lacks the "
                 "class. Exclude the class by 'keep' in the data set's card, or choose a split that "
-                "divides groups, such as kfold."
+                "divides groups, such as 'kfold'."
             )
 
 

@@ -292,8 +292,8 @@ class Separability(_LeaveOneOut):
         before = self._accuracy(chosen.original, chosen.y)
         if before == 0:
             raise ValueError(
-                "No sample is classified correctly in the input of the reducer, so the ratio of "
-                "accuracies is undefined."
+                "Before the reduction, no sample is classified correctly, so the ratio of the "
+                "accuracies after and before the reduction is undefined."
             )
         return self._accuracy(chosen.points, chosen.y) / before
 

@@ -192,7 +192,8 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     if number and n_components > (most := min(points.shape)):
         raise ValueError(
             f"n_components={n_components}, but n_samples={points.shape[0]} samples with n_features="
-            f"{points.shape[1]} span at most {most} dimensions; lower n_components or use 'full'."
+            f"{points.shape[1]} span at most {most} dimensions; lower n_components, or set it "
+            "to 'full'."
         )
     solver = "covariance_eigh" if sparse else "full"
     if sparse and number and points.shape[1] > _WIDE:
@@ -249,7 +250,7 @@ class PrincipalComponents(_Projection):
             if np.prod(points.shape, dtype=float) > _DENSE_LIMIT:
                 raise ValueError(
                     f"pca would make a sparse matrix of shape {points.shape} dense, which needs "
-                    "too much memory; use svd."
+                    "too much memory; use 'svd' instead of 'pca'."
                 )
             points = points.toarray()
         return fit_pca(points, self.n_components, whiten=self.whiten)

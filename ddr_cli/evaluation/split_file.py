@@ -41,7 +41,7 @@ class SplitFile:
         if self.n_rows != n_samples:
             raise InputError(
                 f"{file} has {self.n_rows} lines below the header, but {dataset} has {n_samples} "
-                "rows; the file needs one line per row."
+                "rows; the file needs one line per row of the data set."
             )
 
 
@@ -64,7 +64,8 @@ def read_split_file(path: Path) -> SplitFile:
         for part, found in (("train", train), ("test", test)):
             if not len(found):
                 raise InputError(
-                    f"{path}: the split '{name}' has no row with '{part}'; mark at least one."
+                    f"{path}: in the column '{name}', no row is marked '{part}'; mark at least one "
+                    "row."
                 )
         splits.append((train, test))
     return SplitFile(hashlib.sha256(content).hexdigest(), len(rows), tuple(splits))
@@ -77,12 +78,14 @@ def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[s
     table = [[cell.strip() for cell in row] or [""] for row in csv.reader(lines)]
     if len(table) < 2:
         raise InputError(
-            f"{path}: the file needs a line with the names of the splits, then one line per row."
+            f"{path}: the file needs a line with the names of the splits, then one line per row "
+            "of the data set."
         )
     names = table[0]
     if set(names) & {"train", "test"}:
         raise InputError(
-            f"{path}, line 1: the first line must name the splits, but it contains train or test."
+            f"{path}, line 1: the first line must name the splits, but it contains "
+            "'train' or 'test'."
         )
     if "" in names:
         raise InputError(
@@ -98,7 +101,7 @@ def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[s
         for name, cell in zip(names, row, strict=True):
             if cell not in _PARTS:
                 raise InputError(
-                    f"{path}, line {number}, column '{name}': '{cell}' is neither train nor test; "
-                    "leave the cell empty if the row is in neither set."
+                    f"{path}, line {number}, column '{name}': '{cell}' is neither 'train' nor "
+                    "'test'; leave the cell empty if the row is in neither set."
                 )
     return names, table[1:]

@@ -233,7 +233,7 @@ def split_labelled(
 def check_folds(kind: str, folds: int | str | None) -> None:
     """Raise an InputError if a kind of split can't have these folds."""
     if folds is not None and kind not in ("kfold", "grouped"):
-        raise InputError(f"The split kind '{kind}' has no folds; omit 'folds'.")
+        raise InputError(f"The split kind '{kind}' does not use 'folds'; omit this key.")
     if kind == "kfold" and (not isinstance(folds, int) or folds < 2):
         raise InputError(
             f"The split kind 'kfold' needs 'folds', a whole number of 2 or more"
@@ -352,7 +352,7 @@ def _own_split(
     if predefined is None:
         raise InputError(
             f"The data set '{dataset}' has no predefined split, which the split kind '{kind}' "
-            "needs; use fraction, per_class or labelled instead."
+            "needs; use 'fraction', 'per_class' or 'labelled' instead."
         )
     train, test = (np.asarray(part, dtype=np.intp) for part in predefined)
     if len(train) == 0 or len(test) == 0:
@@ -458,7 +458,7 @@ def _training_counts(
             raise InputError(
                 f"The split kind 'per_class' can't use {total} training samples of every class and "
                 f"leave a test sample: class {classes[smallest]} has "
-                f"{class_sizes[smallest]} samples. Choose a 'train' of at most "
+                f"{class_sizes[smallest]} samples. Set 'train' to at most "
                 f"{class_sizes[smallest] - 1}."
             )
         return np.full(len(classes), total, dtype=np.int64)

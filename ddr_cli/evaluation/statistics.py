@@ -202,14 +202,16 @@ def paired_differences(
     a, b = _finite(first), _finite(second)
     if not len(a) == len(b) == len(splits_first) == len(splits_second):
         raise InputError(
-            f"A paired comparison needs one score of each method per split, but there are {len(a)} "
-            f"and {len(b)} scores on {len(splits_first)} and {len(splits_second)} splits."
+            f"A paired comparison needs one score per method and split, but one method has "
+            f"{len(a)} scores and {len(splits_first)} splits, and the other has {len(b)} scores "
+            f"and {len(splits_second)} splits."
         )
     for place, (mine, theirs) in enumerate(zip(splits_first, splits_second, strict=True)):
         if mine != theirs:
             raise InputError(
-                f"The scores are not paired: row {place} has split {mine} for one method and split "
-                f"{theirs} for the other; compare rows of the same splits, in the same order."
+                f"The scores are not paired: at position {place}, one method has split {mine} "
+                f"and the other has split {theirs}; give the scores of the same splits, in the "
+                "same order."
             )
     if len(set(splits_first)) < len(splits_first):
         raise InputError("A paired comparison uses each split once, but a split is listed twice.")

@@ -54,8 +54,8 @@ def search_neighbors(
     )
     if recall < _LOW_RECALL:
         warnings.warn(
-            f"The approximate search found {recall:.0%} of the {k} nearest neighbours of the "
-            "samples.",
+            f"On average, the approximate search found only {recall:.0%} of the {k} nearest "
+            "neighbours of a sample.",
             stacklevel=4,
         )
     return neighbors, recall

@@ -106,7 +106,7 @@ def known_neighbors(
     asked = X if queries is None else queries
     if len(neighbors) != asked.shape[0]:
         raise ValueError(
-            f"neighbors are given for {len(neighbors)} samples, but X has {asked.shape[0]}."
+            f"neighbors are given for {len(neighbors)} samples, but X has {asked.shape[0]} samples."
         )
     return neighbors
 

@@ -106,7 +106,7 @@ def trace_ratio(
     if left.shape != right.shape:
         raise ValueError(f"The shapes of A, {left.shape}, and B, {right.shape}, must be equal.")
     if not 1 <= m <= d:
-        raise ValueError(f"m={m}, but W can have 1 to {d} columns for matrices of order {d}.")
+        raise ValueError(f"m={m}, but for {d} x {d} matrices, m must be between 1 and {d}.")
     if solver not in _SOLVERS:
         raise ValueError(f"solver={solver!r}: choose 'newton' or 'bisection'.")
     sizes, axes = np.linalg.eigh(right)

@@ -155,8 +155,9 @@ class CCDR(GraphReducer, Embedding):
         if strays:
             warnings.warn(
                 f"{strays} unlabelled samples are not connected to a labelled sample in the "
-                "neighbour graph. Eq. 20 embeds the unconnected samples from the nearest connected "
-                f"samples. An n_neighbors above {self.n_neighbors} may connect all samples.",
+                "neighbour graph. Eq. 20 of the CCDR paper embeds these samples from the "
+                f"nearest connected samples. An n_neighbors above {self.n_neighbors} may connect "
+                "all samples.",
                 stacklevel=2,
             )
         return self

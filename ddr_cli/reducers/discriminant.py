@@ -210,12 +210,13 @@ def requested_components(model: Any, rank: int, n_features: int | None = None) -
     if model.n_components is None:
         return min(most, rank)
     if model.n_components > most:
-        limit, has = "n_classes - 1", f"y has {n_classes} classes"
+        limit, why = "n_classes - 1", f"y has {n_classes} classes"
         if n_features is not None:
-            limit, has = f"min(n_features, {limit})", f"X has {n_features} features, {has}"
+            limit, why = f"min(n_features, {limit})", f"X has {n_features} features and {why}"
         raise ValueError(
-            f"n_components={model.n_components}, but {type(model).__name__} has at most {limit} = "
-            f"{most}: {has}. Lower n_components, or omit n_components to use all dimensions."
+            f"n_components={model.n_components}, but {type(model).__name__} allows at most {most} "
+            f"({limit}), because {why}. Lower n_components, or omit n_components to use "
+            "all dimensions."
         )
     return int(model.n_components)
 

@@ -120,8 +120,8 @@ class LLE(SklearnEmbedding):
         if self.n_components > given.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components}, but n_features = {given.shape[1]}, and "
-                "scikit-learn's LLE has at most n_features dimensions; SupervisedLLE with alpha=0 "
-                "can have more."
+                "scikit-learn's LLE allows at most n_features dimensions; SupervisedLLE with "
+                "alpha=0 allows more."
             )
         points, place = _distinct(given.astype(np.float64))
         n = len(points)

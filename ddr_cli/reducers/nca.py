@@ -172,7 +172,7 @@ class NCA(OrderedReducer):
         if self.init == "auto":
             return leading
         raise ValueError(
-            f'init="lda" has at most {most} dimensions (n_classes = {len(self.classes_)}), '
+            f'init="lda" allows at most {most} dimensions (n_classes = {len(self.classes_)}), '
             f"but n_components={m}."
         )
 

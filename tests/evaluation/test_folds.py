@@ -117,7 +117,7 @@ def test_every_training_part_has_all_classes():
         ("kfold", {}, "needs 'folds'"),
         ("kfold", {"folds": 5, "train": 0.5}, "from 'folds'; omit 'train'"),
         ("kfold", {"folds": 18}, "class c has 17 samples; choose 17 folds"),
-        ("fraction", {"folds": 5, "train": 0.5}, "'fraction' has no folds"),
+        ("fraction", {"folds": 5, "train": 0.5}, "'fraction' does not use 'folds'"),
         ("grouped", {}, "needs either 'folds' .*or 'train'"),
         ("grouped", {"folds": 5, "train": 0.5}, "needs either 'folds' .*or 'train'"),
         ("grouped", {"train": 3}, "between 0 and 1.*, but train is 3"),
@@ -159,8 +159,8 @@ def test_a_file_of_splits_is_read(tmp_path):
         ("train\ntest\n", "line 1: "),
         (",a\n0,train\n1,test\n", r"line 1: column 1 has no name; .*to_csv\(..., index=False\)"),
         ("a\ntrain\ntset\n", "line 3, column 'a': 'tset'"),
-        ("a,b\ntrain,test\ntest\n", "line 3: 1 cells, but line 1 has 2 cells"),
-        ("a,b\ntrain,test\ntest,test\n", "'b' has no row with 'train'"),
+        ("a,b\ntrain,test\ntest\n", "line 3 has 1 cells, but line 1 has 2; make"),
+        ("a,b\ntrain,test\ntest,test\n", "in the column 'b', no row is marked 'train'"),
     ],
 )
 def test_a_wrong_file_of_splits_is_refused(tmp_path, text, message):

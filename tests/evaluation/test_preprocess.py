@@ -140,7 +140,7 @@ def test_sparse_pca_equals_dense(counts):
 
 def test_sparse_pca_does_not_eat_the_memory():
     huge = sp.csr_array((20_000, 100_000))
-    with pytest.raises(ValueError, match="use svd"):
+    with pytest.raises(ValueError, match="use 'svd'"):
         make_step("pca", n_components=2).fit(huge)
 
 

@@ -181,9 +181,9 @@ def test_constant_difference(gap, p_value):
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (SPLITS, ("s0", "s1", "other"), "row 2 .* split s2"),
+        (SPLITS, ("s0", "s1", "other"), "position 2, .* split s2"),
         (SPLITS, ("s1", "s0", "s2"), "not paired"),
-        (SPLITS, ("s0", "s1"), "per split"),
+        (SPLITS, ("s0", "s1"), "per method and split"),
         (("s0", "s0", "s1"), ("s0", "s0", "s1"), "twice"),
     ],
 )

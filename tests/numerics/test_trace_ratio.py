@@ -179,8 +179,8 @@ def test_inputs_are_left_alone():
 @pytest.mark.parametrize(
     ("A", "B", "m", "solver", "message"),
     [
-        (np.eye(3), np.eye(3), 4, "newton", "1 to 3 columns"),
-        (np.eye(3), np.eye(3), 0, "newton", "1 to 3 columns"),
+        (np.eye(3), np.eye(3), 4, "newton", "m must be between 1 and 3"),
+        (np.eye(3), np.eye(3), 0, "newton", "m must be between 1 and 3"),
         (np.triu(np.ones((3, 3))), np.eye(3), 1, "newton", "A .*symmetric"),
         (np.eye(3), np.triu(np.ones((3, 3))), 1, "newton", "B .*symmetric"),
         (np.eye(3), np.diag([1.0, 1.0, -0.1]), 1, "newton", "positive semidefinite"),

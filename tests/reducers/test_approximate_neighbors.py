@@ -68,7 +68,7 @@ def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(
     assert recall == pytest.approx(np.mean(same) / 10)
     assert not np.any(found.indices == np.arange(1500)[:, None])
     model = CCDR(n_neighbors=10, neighbors="approximate")
-    with pytest.warns(UserWarning, match=f"found {recall:.0%} of the 10 nearest"):
+    with pytest.warns(UserWarning, match=f"found only {recall:.0%} of the 10 nearest"):
         first = clone(model).fit(points, np.arange(1500) % 3)
     with pytest.warns(UserWarning, match="approximate search"):
         second = clone(model).fit(points, np.arange(1500) % 3)

@@ -144,8 +144,8 @@ class Draws:
             column = (data.parts or {}).get(spec.split.column)
             if column is None:
                 raise InputError(
-                    f"The data set '{data.name}' has no column '{spec.split.column}' of splits; "
-                    "name this column in 'parts' of the card's format."
+                    f"The card of the data set '{data.name}' does not list '{spec.split.column}' "
+                    "as a column of splits; add this column to 'parts' under 'format' in the card."
                 )
             return [(column.train, column.test)]
         path = spec.split_file

@@ -389,7 +389,10 @@ def _check(part: Any, size: int) -> None:
     if getattr(kind, "kind", "") not in tuple("biuf"):
         raise ValueError(f"the embedding must be an array of real numbers, but has the type {kind}")
     if part.ndim != 2 or part.shape[0] != size:
-        raise ValueError(f"the embedding of {size} samples has the shape {part.shape}")
+        raise ValueError(
+            f"the embedding must be a table with {size} rows, one per sample, but has the shape "
+            f"{part.shape}"
+        )
     if not np.isfinite(values).all():
         raise ValueError("the embedding has infinite or undefined values")
 

@@ -35,7 +35,7 @@ def labelled_rows(split: Samples, budget: int | None) -> NDArray[np.intp]:
     if len(short):
         raise ValueError(
             f"{budget} labelled samples per class are too many: class "
-            f"'{split.labels.classes[short[0]]}' has {sizes[short[0]]} in the training set"
+            f"'{split.labels.classes[short[0]]}' has only {sizes[short[0]]} in the training set"
         )
     return np.flatnonzero((split.label_order < budget) & (y != UNLABELLED))
 

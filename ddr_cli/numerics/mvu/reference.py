@@ -31,7 +31,8 @@ def solve_cvxpy(framework: Framework) -> tuple[Floats, Floats]:
     if framework.n_nodes > MOST_NODES:
         raise ValueError(
             f"solver='cvxpy' is for at most {MOST_NODES} distinct samples, but there are "
-            f"{framework.n_nodes}. Use solver='interior', which is as exact and takes seconds."
+            f"{framework.n_nodes}. Use solver='interior': it is as exact as 'cvxpy' and takes "
+            "seconds."
         )
     # It takes a second to import, and most solutions do without; its types are incomplete.
     cvxpy: Any = import_module("cvxpy")

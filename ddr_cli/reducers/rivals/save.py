@@ -117,9 +117,9 @@ class SAVE(LinearDiscriminant):
         if (-np.diff(first) <= _EQUAL * first[0]).any():
             warnings.warn(
                 "SAVE: some leading eigenvalues are equal, so the directions of SAVE depend on the "
-                f"order of the rows. The smallest class has {np.bincount(code).min()} samples, and "
-                f"the data have {Z.shape[1]} dimensions. First reduce the dimensions by PCA, or "
-                "set reg to a positive value, such as 0.1.",
+                f"order of the samples. The smallest class has {np.bincount(code).min()} samples, "
+                f"and the data have {Z.shape[1]} dimensions. First reduce the dimensions by PCA, "
+                "or set reg to a positive value, such as 0.1.",
                 stacklevel=3,
             )
         leading = slice(-1, -self.n_components - 1, -1)
