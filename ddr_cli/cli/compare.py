@@ -76,7 +76,9 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compare methods by paired differences of a metric on the same splits, and over data sets.
+    """Compare methods by paired differences of a metric, on each data set and across data sets.
+
+    On each data set, the differences are taken on the same splits.
 
     The comparison of two methods does not depend on the other methods. Only the p-values after
     Holm's correction depend on the number of comparisons; the tables also show the uncorrected

@@ -449,7 +449,8 @@ class Paper(Frozen):
             if unknown := {*reading.specs, *reading.specs.values()} - specs:
                 name = min(unknown)
                 raise ValueError(
-                    f"the reading '{reading.name}' names the spec '{name}', which no artefact has"
+                    f"the interpretation '{reading.name}' refers to the spec '{name}', but no "
+                    "table or figure of the paper uses this spec"
                 )
         return self
 

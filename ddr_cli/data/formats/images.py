@@ -61,9 +61,7 @@ def read_images(
         (``unit``).
     """
     if (resize == "none") != (shape is None):
-        raise InputError(
-            "Set both `resize` and `shape`, the options of the format `images`, or neither."
-        )
+        raise InputError("The format `images` needs both `resize` and `shape`, or neither.")
     label_of = file_labeller(label)
 
     def read_one(path: Path) -> RawData:
