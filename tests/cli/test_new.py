@@ -35,7 +35,7 @@ def ddr(*words, code=0, **given):
 def test_a_new_method_keeps_its_contracts_and_passes_its_test(folder, monkeypatch):
     said = ddr("new", "method", "next_paper")
     assert "ddr check ./next_paper.py:NextPaper" in said
-    assert "0 fail" in ddr("check", "./next_paper.py:NextPaper", "--trust")
+    assert "fails 0" in ddr("check", "./next_paper.py:NextPaper", "--trust")
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     test = importlib.import_module("test_next_paper")
     functions = [each for name, each in vars(test).items() if name.startswith("test_")]

@@ -132,7 +132,7 @@ def test_a_budget_that_a_class_can_not_meet_says_which():
     places = label_places(y, np.arange(8), seed=0, dataset="d", index=0)
     split = Samples(np.zeros((8, 1)), Labels(y, ("many", "few")), 8, label_order=places)
     assert len(labelled_rows(split, 3)) == 6
-    with pytest.raises(ValueError, match="class 'few' has 3"):
+    with pytest.raises(ValueError, match="class 'few' has only 3"):
         labelled_rows(split, 4)
 
 
