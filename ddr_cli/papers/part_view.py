@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddr_cli.comparison.names import (
+    amount_text,
     difference_text,
     family_name,
     lower_is_better,
-    metric_name,
     number,
     parameter_name,
     plain,
@@ -20,7 +20,7 @@ from ddr_cli.comparison.names import (
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row
 from ddr_cli.comparison.within_dataset import difference_interval, paired
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.metrics import get_scale, measured
+from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.statistics import t_above, t_quantile
 from ddr_cli.papers.lookup import Lookup, nearest_place
 from ddr_cli.papers.questions import EXACT, NotSweptError, Outcome, Selector, UnansweredError
@@ -180,8 +180,8 @@ class PartView:
         return difference_text(difference, self.rows.metric, unit=unit)
 
     def amount(self, difference: float) -> str:
-        """Return a positive difference of two values as text, without its sign."""
-        return self.points(difference).lstrip("+")
+        """Return the size of a difference of two values as text."""
+        return amount_text(difference, self.rows.metric)
 
     def place(self, value: float) -> str:
         """Return a grid value as text, such as ``β = 0.562``."""
@@ -193,12 +193,7 @@ class PartView:
 
     def show_row(self, row: Row) -> str:
         """Return a row's mean with its method."""
-        facts, label = [row.settings] if row.settings else [], row["classifier_label"]
-        if label != metric_name(self.rows.metric):
-            kind = "measure" if row["classifier"] in measured() else "classifier"
-            facts.insert(0, f"{kind}: {label}")
-        setting = f" ({', '.join(facts)})" if facts else ""
-        return f"{self.show(row['mean'])} for {row['reducer_label']}{setting}"
+        return f"{self.show(row['mean'])} ({row.title})"
 
     def show_pair(self, first: Row, second: Row) -> str:
         """Return the means of two rows, with their methods, as a clause."""

@@ -41,7 +41,7 @@ def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] |
 
 def dimension_rows(
     bench: Benchmark, baseline: str, dataset: str = ""
-) -> list[tuple[str, list[tuple[str, int]]]]:
+) -> dict[str, list[tuple[str, int]]]:
     """Return each method's cells by number of dimensions, over all data sets or on one.
 
     A cell is a text and a percentage, by rank among the methods: 0 for the worst, 100 for the best.
@@ -49,21 +49,21 @@ def dimension_rows(
     """
     known, metric = bench.by_dimension, bench.suite.metrics[0]
     if known.empty or dataset not in {"", *known.index.unique("dataset")}:
-        return []
+        return {}
     means, whole = bench.dimensions(dataset)
     ranks = means.rank(ascending=not lower_is_better(metric))
     shades = (100 * (ranks - 1) / max(len(means) - 1, 1)).round().astype(int)
     texts = means.map(lambda value: number(float(value), metric, unit=False))
     # A method without n_components has no largest one.
     texts = texts.where(whole | ~whole.any(axis=1).to_numpy()[:, None], "(" + texts + ")")
-    rows = [
-        (name, list(zip(texts.loc[name], shades.loc[name], strict=True)))
+    rows = {
+        name: list(zip(texts.loc[name], shades.loc[name], strict=True))
         for name in bench.order
         if name in means.index
-    ]
+    }
     if baseline in means.index:
         ahead = gains(means, means.loc[baseline], metric) > 0
-        rows.append(("", [(str(n), 0) for n in ahead.sum()]))
+        rows[""] = [(str(n), 0) for n in ahead.sum()]
     return rows
 
 

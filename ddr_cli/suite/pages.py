@@ -123,12 +123,12 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
             heads=heads(board),
             choices=choices_table(bench.choices, board) if len(bench.choices) else None,
             pairs=pair_rows(board),
-            dimensions=dict(dimension_rows(bench, board.baseline)),
+            dimensions=dimension_rows(bench, board.baseline),
             sets=[set_facts(bench, board, name) for name in bench.specs],
             data=page_data(bench),
         ),
     }
-    dimensions = {name: dict(dimension_rows(bench, board.baseline, name)) for name in bench.specs}
+    dimensions = {name: dimension_rows(bench, board.baseline, name) for name in bench.specs}
     by_set = {name: set_rows(bench, board, str(name)) for name in board.means.index}
     for name in track(list(board.means), "Methods"):
         files[f"methods/{slug(str(name))}.html"] = page(

@@ -93,9 +93,9 @@ def draw_memory(bench: Benchmark) -> Figure | None:
     }
     if not found:
         return None
-    table = pd.DataFrame(found).T.sort_index(axis="columns")
-    # Smaller fits were measured for single methods only.
-    table = table.loc[:, table.count() > min(1, len(table) - 1)]
+    # The smallest fits were measured for single methods only.
+    table = pd.DataFrame(found).T.dropna(axis="columns", thresh=min(2, len(found)))
+    table = table.sort_index(axis="columns")
     return _draw(
         table,
         table.notna(),
@@ -115,7 +115,8 @@ def draw_dimensions(bench: Benchmark) -> Figure:
         whole,
         bench,
         "number of dimensions",
-        f"{_against_dimension(bench)}, mean over {_n_datasets(bench.by_dimension)} data sets",
+        f"{metric_name(bench.suite.metrics[0]).capitalize()} against dimension, mean over "
+        f"{_n_datasets(bench.by_dimension)} data sets",
         _said(means[whole.any(axis=1)], bench),
     )
 
@@ -145,10 +146,6 @@ def _behind(means: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def _n_datasets(table: pd.DataFrame) -> int:
     return table.index.get_level_values("dataset").nunique()
-
-
-def _against_dimension(bench: Benchmark) -> str:
-    return f"{metric_name(bench.suite.metrics[0]).capitalize()} against dimension"
 
 
 def _draw(

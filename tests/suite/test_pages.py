@@ -441,7 +441,7 @@ def test_the_memory_of_a_fit_is_drawn_as_far_as_it_was_measured(bench, monkeypat
 
 
 def test_cells_by_dimension_are_shaded_by_rank_among_the_methods(bench):
-    rows = dict(dimension_rows(bench, "none", "iris"))
+    rows = dimension_rows(bench, "none", "iris")
     methods = ["fisher", "none", "pca"]
     shades = np.array([[shade for _, shade in rows[name]] for name in methods])
     errors = bench.dimensions("iris")[0].loc[methods]
