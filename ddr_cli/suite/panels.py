@@ -236,7 +236,7 @@ def _legend(curves: pd.DataFrame, whole: pd.DataFrame, baseline: str) -> list[An
     own: dict[str, Any] = {"marker": "o", "color": "black"}
     handles = [legend_entry("method of the panel", linestyle="-", **own)]
     if curves.iloc[:, -1].isna().any():
-        handles.append(legend_entry("the method fails at larger values", marker="x", color="black"))
+        handles.append(legend_entry("no result at larger values", marker="x", color="black"))
     elif (whole.any(axis=1) & ~whole.all(axis=1)).any():
         handles.append(
             legend_entry("largest available n_components", markerfacecolor="white", **own)
