@@ -9,8 +9,6 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPClassifier
-from sklearn.preprocessing import StandardScaler
 
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.classifier import Classifier
@@ -81,6 +79,9 @@ class NeuralNetClassifier(Classifier):
     random_state: Annotated[int, Ge(0)] | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        from sklearn.neural_network import MLPClassifier
+        from sklearn.preprocessing import StandardScaler
+
         points, labels = self._training(X, y)
         self._scaler = StandardScaler().fit(points) if self.scale else None
         self.network_ = MLPClassifier(

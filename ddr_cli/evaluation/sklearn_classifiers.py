@@ -7,150 +7,50 @@ Parameters that are not listed here have scikit-learn's defaults.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.utils.metaestimators import available_if
 
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
-from ddr_cli.numerics.validation import refuse_dates
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import SVC
 
 Seed = int | np.random.RandomState | None
 Positive = Annotated[float, Gt(0)]
 Count = Annotated[int, Ge(1)]
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class _Checked:
-    """A mix-in that passes the parameters to scikit-learn's classifier and checks them in `fit`."""
-
-    _traits: ClassVar[EvaluatorTraits]
-
-    def __post_init__(self) -> None:
-        parameters: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]  # scikit-learn's
-        super().__init__(**parameters)
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the classifier to the training set.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training samples, one per row.
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        Self
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data are not valid.
-        """
-        check_parameters(self)
-        refuse_dates(X)
-        fitted: Self = super().fit(X, y)  # type: ignore[misc]  # scikit-learn's
-        return fitted
-
-    def __ddr_traits__(self) -> EvaluatorTraits:
-        return self._traits
-
-
-@registered(
-    "classifier",
-    "gradient_boosting",
-    "gradient boosting of trees on binned features; dense data only",
-    look=("black", "s"),
-)
-class GradientBoosting(_Checked, HistGradientBoostingClassifier):
-    """Gradient boosting of trees on binned features (`HistGradientBoostingClassifier`).
-
-    Parameters
-    ----------
-    learning_rate : float, default=0.1
-        Factor of each tree's contribution, above 0; scikit-learn's default.
-    max_iter : int, default=100
-        Number of boosting iterations, each with one tree per class (for two classes, a single
-        tree); scikit-learn's default.
-    max_leaf_nodes : int, default=31
-        Largest number of leaves of a tree, at least 2; scikit-learn's default.
-    min_samples_leaf : int, default=20
-        Smallest number of training samples in a leaf; scikit-learn's default.
-    random_state : int, RandomState or None, default=None
-        Seed of the validation set for early stopping (above 10,000 samples) and of the samples
-        that define the bins (above 200,000 samples).
-
-    References
-    ----------
-    .. [1] J. H. Friedman, "Greedy Function Approximation: A Gradient Boosting Machine", Annals
-       of Statistics 29, 2001.
-    """
-
-    learning_rate: Positive = 0.1
-    max_iter: Count = 100
-    max_leaf_nodes: Annotated[int, Ge(2)] = 31
-    min_samples_leaf: Count = 20
-    random_state: Seed = None
-
-    _traits = EvaluatorTraits(
-        grids={"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 15, 31, 63)},
+def _if_it_has(name: str) -> Callable[[Method], Method]:
+    """Return a decorator for a method that a class has if scikit-learn's classifier has it."""
+    decorated: Callable[[Method], Method] = available_if(
+        lambda own: hasattr(own._classifier(), name)
     )
+    return decorated
 
 
-@registered(
-    "classifier", "random_forest", "majority vote of randomised trees", look=("dark red", "X")
-)
-class RandomForest(_Checked, RandomForestClassifier):
-    """A random forest (`RandomForestClassifier`).
+class _Wrapped(Classifier):
+    """scikit-learn's classifier, on standardised features if `scale` is true."""
 
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees; scikit-learn's default.
-    max_features : "sqrt", "log2" or float, default="sqrt"
-        Number of features that each split considers: the square root or the binary logarithm of
-        n_features, or a fraction of n_features; scikit-learn's default.
-    min_samples_leaf : int, default=1
-        Smallest number of training samples in a leaf; scikit-learn's default.
-    random_state : int, RandomState or None, default=None
-        Seed of the bootstrap samples and of the features that each split considers.
-
-    References
-    ----------
-    .. [1] L. Breiman, "Random Forests", Machine Learning 45, 2001.
-    """
-
-    n_estimators: Count = 100
-    max_features: Literal["sqrt", "log2"] | Annotated[float, Gt(0), Le(1)] = "sqrt"
-    min_samples_leaf: Count = 1
-    random_state: Seed = None
-
-    _traits = EvaluatorTraits(
-        grids={"max_features": ("sqrt", 0.1, 0.3, 1.0), "min_samples_leaf": (1, 3, 10)},
-    )
-
-
-class _Standardized(Classifier):
-    """A classifier that depends on the units of its features and therefore standardises them."""
-
-    scale: bool
+    scale = False
 
     @abstractmethod
     def _classifier(self) -> Any:
         """Return scikit-learn's classifier with the parameters."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        from sklearn.preprocessing import StandardScaler
+
         points, labels = self._training(X, y)
         scaler = StandardScaler(with_mean=not sparse.issparse(points))
         self._scaler = scaler.fit(points) if self.scale else None
@@ -162,6 +62,7 @@ class _Standardized(Classifier):
         queries = self._queries(X)
         return np.asarray(self.model_.predict(queries))
 
+    @_if_it_has("decision_function")
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the classifier's decision values.
 
@@ -185,6 +86,35 @@ class _Standardized(Classifier):
         queries = self._queries(X)
         return np.asarray(self.model_.decision_function(queries))
 
+    @_if_it_has("predict_proba")
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes)
+            Class probabilities; each row sums to 1.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
+        queries = self._queries(X)
+        return np.asarray(self.model_.predict_proba(queries))
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of iterations of the fit."""
+        return int(np.max(self.model_.n_iter_))
+
     def _queries(self, X: ArrayLike) -> Any:
         return self._scaled(super()._queries(X))
 
@@ -194,11 +124,111 @@ class _Standardized(Classifier):
 
 @registered(
     "classifier",
+    "gradient_boosting",
+    "gradient boosting of trees on binned features; dense data only",
+    look=("black", "s"),
+)
+class GradientBoosting(_Wrapped):
+    """Gradient boosting of trees on binned features (`HistGradientBoostingClassifier`).
+
+    Parameters
+    ----------
+    learning_rate : float, default=0.1
+        Factor of each tree's contribution, above 0; scikit-learn's default.
+    max_iter : int, default=100
+        Number of boosting iterations, each with one tree per class (for two classes, a single
+        tree); scikit-learn's default.
+    max_leaf_nodes : int, default=31
+        Largest number of leaves of a tree, at least 2; scikit-learn's default.
+    min_samples_leaf : int, default=20
+        Smallest number of training samples in a leaf; scikit-learn's default.
+    random_state : int, RandomState or None, default=None
+        Seed of the validation set for early stopping (above 10,000 samples) and of the samples
+        that define the bins (above 200,000 samples).
+
+    Attributes
+    ----------
+    model_ : HistGradientBoostingClassifier
+        The fitted scikit-learn classifier.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+
+    References
+    ----------
+    .. [1] J. H. Friedman, "Greedy Function Approximation: A Gradient Boosting Machine", Annals
+       of Statistics 29, 2001.
+    """
+
+    learning_rate: Positive = 0.1
+    max_iter: Count = 100
+    max_leaf_nodes: Annotated[int, Ge(2)] = 31
+    min_samples_leaf: Count = 20
+    random_state: Seed = None
+
+    _takes_sparse = False
+
+    def _classifier(self) -> HistGradientBoostingClassifier:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return HistGradientBoostingClassifier(**self.get_params())
+
+    _traits = EvaluatorTraits(
+        grids={"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 15, 31, 63)},
+    )
+
+
+@registered(
+    "classifier", "random_forest", "majority vote of randomised trees", look=("dark red", "X")
+)
+class RandomForest(_Wrapped):
+    """A random forest (`RandomForestClassifier`).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees; scikit-learn's default.
+    max_features : "sqrt", "log2" or float, default="sqrt"
+        Number of features that each split considers: the square root or the binary logarithm of
+        n_features, or a fraction of n_features; scikit-learn's default.
+    min_samples_leaf : int, default=1
+        Smallest number of training samples in a leaf; scikit-learn's default.
+    random_state : int, RandomState or None, default=None
+        Seed of the bootstrap samples and of the features that each split considers.
+
+    Attributes
+    ----------
+    model_ : RandomForestClassifier
+        The fitted scikit-learn classifier.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+
+    References
+    ----------
+    .. [1] L. Breiman, "Random Forests", Machine Learning 45, 2001.
+    """
+
+    n_estimators: Count = 100
+    max_features: Literal["sqrt", "log2"] | Annotated[float, Gt(0), Le(1)] = "sqrt"
+    min_samples_leaf: Count = 1
+    random_state: Seed = None
+
+    def _classifier(self) -> RandomForestClassifier:
+        from sklearn.ensemble import RandomForestClassifier
+
+        return RandomForestClassifier(**self.get_params())
+
+    _traits = EvaluatorTraits(
+        grids={"max_features": ("sqrt", 0.1, 0.3, 1.0), "min_samples_leaf": (1, 3, 10)},
+    )
+
+
+@registered(
+    "classifier",
     "logistic_regression",
     "multinomial logistic regression with a ridge, on standardised features",
     look=("pink", "h"),
 )
-class Logistic(_Standardized):
+class Logistic(_Wrapped):
     """Multinomial logistic regression with a ridge of 1 / C (`LogisticRegression`).
 
     Parameters
@@ -231,35 +261,9 @@ class Logistic(_Standardized):
     scale: bool = True
 
     def _classifier(self) -> LogisticRegression:
+        from sklearn.linear_model import LogisticRegression
+
         return LogisticRegression(C=self.C, max_iter=self.max_iter)
-
-    @property
-    def n_iter_(self) -> int:
-        """Number of iterations of the fit."""
-        return int(self.model_.n_iter_.max())
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_queries, n_features)
-            Samples, one per row.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_classes)
-            Class probabilities; each row sums to 1.
-
-        Raises
-        ------
-        NotFittedError
-            If the classifier is not fitted.
-        ValueError
-            If X has missing values, or another number of features than the training set.
-        """
-        queries = self._queries(X)
-        return np.asarray(self.model_.predict_proba(queries))
 
     _traits = EvaluatorTraits(
         version=2,
@@ -274,7 +278,7 @@ class Logistic(_Standardized):
     label="SVC",
     look=("vermilion", "v"),
 )
-class SupportVectors(_Standardized):
+class SupportVectors(_Wrapped):
     r"""A one-against-one support vector machine with a radial kernel (`SVC`).
 
     Parameters
@@ -305,6 +309,8 @@ class SupportVectors(_Standardized):
     scale: bool = True
 
     def _classifier(self) -> SVC:
+        from sklearn.svm import SVC
+
         return SVC(C=self.C, gamma=self.gamma)
 
     _traits = EvaluatorTraits(

@@ -12,9 +12,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike
-from sklearn import decomposition
-from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import eigenpairs
@@ -39,7 +36,7 @@ Kernel = (
 )
 
 
-def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats) -> Floats:
+def _with_ties(model: Any, points: Any, K: Floats) -> Floats:
     """Return the embedding of a centred kernel when scikit-learn misses tied eigenvalues."""
     values, vectors = eigenpairs(K, model.n_components)
     model.X_fit_, model.eigenvalues_, model.eigenvectors_ = points, values, vectors
@@ -122,6 +119,10 @@ class KernelPCA(SklearnEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:
+        from sklearn import decomposition
+        from sklearn.metrics.pairwise import pairwise_kernels
+        from sklearn.preprocessing import KernelCenterer
+
         points = self._checked(X, y)
         n = points.shape[0]
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
-from sklearn.manifold import LocallyLinearEmbedding
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.neighbor_graphs import closed_groups
@@ -116,6 +115,8 @@ class LLE(SklearnEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> LLE:
+        from sklearn.manifold import LocallyLinearEmbedding
+
         given = self._checked(X, y)
         if self.n_components > given.shape[1]:
             raise ValueError(

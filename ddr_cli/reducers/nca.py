@@ -9,7 +9,6 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, minimize
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -151,6 +150,8 @@ class NCA(OrderedReducer):
         return self
 
     def _start(self, coordinates: Floats, basis: Floats, code: Codes) -> Floats:
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
         m = self.n_components
         if self.init == "random":
             draw = check_random_state(self.random_state).standard_normal((m, len(basis)))

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge
 from numpy.typing import NDArray
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from ddr_cli.reducers.reducer import Codes, Reducer
@@ -27,6 +26,8 @@ class ForestReducer(Reducer):
     random_state: int | np.random.RandomState | None = None
 
     def _grow(self, points: Any, code: Codes) -> None:
+        from sklearn.ensemble import RandomForestClassifier
+
         self.shift_, self.scale_ = _shift_and_scale(points)
         self.forest_ = RandomForestClassifier(
             self.n_estimators,

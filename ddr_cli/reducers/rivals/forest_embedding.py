@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.preprocessing import OneHotEncoder
 
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.preprocess import fit_pca
@@ -92,6 +91,8 @@ class ForestEmbedding(ForestReducer):
     _fitted = "components_"
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ForestEmbedding:
+        from sklearn.preprocessing import OneHotEncoder
+
         points, code = self._points_and_classes(X, y)
         self._grow(points, code)
         encoder = OneHotEncoder().set_output(transform="default")

@@ -7,8 +7,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
-from sklearn.kernel_approximation import Nystroem
-from sklearn.metrics.pairwise import pairwise_kernels
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
@@ -106,6 +104,8 @@ class KernelApproximationLDA(Reducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelApproximationLDA:
+        from sklearn.kernel_approximation import Nystroem
+
         points, code = self._points_and_classes(X, y)
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         features = Nystroem(
@@ -128,6 +128,8 @@ class KernelApproximationLDA(Reducer):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
+        from sklearn.metrics.pairwise import pairwise_kernels
+
         points = self._points(X)
         drawn = self.X_fit_.astype(np.float64) - self._origin
         centred = points.astype(np.float64) - self._origin

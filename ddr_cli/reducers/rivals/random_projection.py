@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike
-from sklearn.random_projection import GaussianRandomProjection
 
 from ddr_cli.core.registry import registered
 from ddr_cli.reducers.reducer import LinearReducer
@@ -63,6 +62,8 @@ class RandomProjection(LinearReducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> RandomProjection:
+        from sklearn.random_projection import GaussianRandomProjection
+
         points = self._points(X, y, reset=True)
         if self.n_components > points.shape[1]:
             raise ValueError(
