@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -197,29 +197,23 @@ def status(
     command also estimates the CPU time of the remaining trials from the existing rows, and shows
     how many splits the budget covers.
     """
-    from ddr_cli.suite.remaining import cost_table
-    from ddr_cli.suite.tables import (
-        covered,
-        plan_notes,
-        plan_tables,
-        progress_line,
-        size_notes,
-        status_tables,
-    )
+    from ddr_cli.suite.shown import kept, status_shown
 
-    suite, parts = _planned(name, out, trust, tracks, only)
+    def made() -> dict[str, Any]:
+        return status_shown(*_planned(name, out, trust, tracks, only), hours)
+
+    _print_shown(kept("status", name, out, [tracks, only, hours], made), as_json)
+
+
+def _print_shown(found: dict[str, Any], as_json: bool) -> None:
+    from ddr_cli.suite.shown import as_tables
+
     if as_json:
-        print_json({part.spec.name: part.tallies.to_dict("index") for part in parts})
+        print_json(found["records"])
         return
-    tables = [*status_tables(parts)]
-    lines = [*size_notes(suite, parts), progress_line(suite, parts)]
-    if hours is not None:
-        times = cost_table(parts)
-        tables += plan_tables(times)
-        lines = [*plan_notes(times), *lines, covered(parts, times, hours)]
-    for table in tables:
-        print_table(console(), table)
-    for line in lines:
+    for each in as_tables(found):
+        print_table(console(), each)
+    for line in found["notes"]:
         typer.echo(in_width(line, indent=2))
 
 
@@ -246,7 +240,7 @@ def table(
     """Show the leaderboard of a suite: the results of each method over the data sets."""
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
-    from ddr_cli.suite.shown import as_tables, shown_board
+    from ddr_cli.suite.shown import shown_board
 
     def planned() -> tuple[Suite, list[SuitePart]]:
         with nothing_fitted():
@@ -256,14 +250,7 @@ def table(
             return suite, _parts(suite, out, [track, *more], only)
 
     options = {"track": track, "classifier": classifier, "metric": metric, "defaults": defaults}
-    found = shown_board(name, out, planned, only or (), **options)
-    if as_json:
-        print_json(found["records"])
-        return
-    for each in as_tables(found):
-        print_table(console(), each)
-    for line in found["notes"]:
-        typer.echo(in_width(line, indent=2))
+    _print_shown(shown_board(name, out, planned, only or (), **options), as_json)
 
 
 @app.command("page")

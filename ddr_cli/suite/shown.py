@@ -1,9 +1,9 @@
-"""The leaderboard that `ddr suite table` prints, kept until what it is made of changes."""
+"""What `ddr suite table` and `ddr suite status` print, kept until an input changes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,41 +34,80 @@ def shown_board(
 ) -> dict[str, Any]:
     """Return a leaderboard's `tables`, `notes` and `records`.
 
-    It is computed from what `planned` returns for these data sets `only`, and the options of
-    `_made`, unless a shipped suite, its rows, the data sets' cards, the options and the code are as
-    when it was last computed.
+    It is made of what `planned` returns for these data sets `only`, with the options of `_made`.
+    """
+    is_shipped = name in shipped_yaml("suites") and not Path(name).is_file()
+    if is_shipped and not (results_of(name, out) / f"{FOLDER}{name}").is_dir():
+        raise InputError(NO_ROWS)
+    return kept("table", name, out, [only, options], lambda: _made(*planned(), **options))
+
+
+def kept(
+    command: str, name: str, out: Path, asked: Any, made: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what `made` returned last for a shipped suite, unless an input has changed.
+
+    The inputs are the suite, its rows, the data sets' cards, the options `asked` and the code.
     """
     shipped = shipped_yaml("suites").get(name)
     if shipped is None or Path(name).is_file():
-        return _made(*planned(), **options)
+        return made()
     results = results_of(name, out)
-    if not (results / f"{FOLDER}{name}").is_dir():
-        raise InputError(NO_ROWS)
     cards = (path.read_bytes() for path in shipped_yaml("datasets").values())
-    asked = json.dumps([only, options]).encode()
-    parts = (code_digest().encode(), asked, shipped.read_bytes(), *cards)
+    request = json.dumps([command, asked]).encode()
+    parts = (code_digest().encode(), request, shipped.read_bytes(), *cards)
     state = digest(*parts, *_contents(results, name))
-    kept = Sources.from_environment().cache_dir / "tables" / f"{name}.json"
-    for path in (kept, results / SHOWN):
+    own = Sources.from_environment().cache_dir / "suites_shown" / f"{name}_{command}.json"
+    for path in (own, results / SHOWN):
         with suppress(OSError, ValueError):
             found: dict[str, Any] = json.loads(path.read_bytes())
             if found["state"] == state:
                 return found
-    found = _made(*planned(), **options) | {"state": state}
+    found = made() | {"state": state}
     with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(kept, json.dumps(found))
+        own.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(own, json.dumps(found))
     return found
 
 
+def packed(tables: Iterable[Table]) -> list[Any]:
+    """Return narrow tables as JSON can keep them."""
+    return [(each.title, each.left, each.frame.to_dict("list"), each.total) for each in tables]
+
+
 def as_tables(shown: Mapping[str, Any]) -> Iterator[Table]:
-    """Yield the tables of a shown board."""
+    """Yield the `packed` tables of what is shown."""
     import pandas as pd
 
     from ddr_cli.report.table import Table
 
-    for title, left, columns in shown["tables"]:
-        yield Table(pd.DataFrame(columns), title, left=tuple(left), narrow=True)
+    for title, left, columns, total in shown["tables"]:
+        frame = pd.DataFrame(columns)
+        yield Table(frame, title, left=tuple(left), total=tuple(total), narrow=True)
+
+
+def status_shown(
+    suite: Suite, parts: Sequence[SuitePart], hours: float | None = None
+) -> dict[str, Any]:
+    """Return the `tables`, `notes` and `records` of the progress, with costs for a budget."""
+    from ddr_cli.suite.remaining import cost_table
+    from ddr_cli.suite.tables import (
+        covered,
+        plan_notes,
+        plan_tables,
+        progress_line,
+        size_notes,
+        status_tables,
+    )
+
+    tables = [*status_tables(parts)]
+    notes = [*size_notes(suite, parts), progress_line(suite, parts)]
+    if hours is not None:
+        times = cost_table(parts)
+        tables += plan_tables(times)
+        notes = [*plan_notes(times), *notes, covered(parts, times, hours)]
+    records = {part.spec.name: part.tallies.to_dict("index") for part in parts}
+    return {"tables": packed(tables), "notes": notes, "records": records}
 
 
 def _contents(results: Path, name: str) -> Iterator[bytes]:
@@ -117,5 +156,4 @@ def _made(
     for row in records:
         if (own := submitted.get(row["method"])) is not None:
             row |= {"verified": own.verified, "card": own.card.model_dump()}
-    columns = [(each.title, each.left, each.frame.to_dict("list")) for each in tables]
-    return {"tables": columns, "notes": notes, "records": records}
+    return {"tables": packed(tables), "notes": notes, "records": records}
