@@ -57,7 +57,7 @@ def kept(
     request = json.dumps([command, asked]).encode()
     parts = (code_digest().encode(), request, shipped.read_bytes(), *cards)
     state = digest(*parts, *_contents(results, name))
-    own = Sources.from_environment().cache_dir / "suites_shown" / f"{name}_{command}.json"
+    own = Sources.from_environment().cache_dir / "shown" / f"{name}_{command}.json"
     for path in (own, results / SHOWN):
         with suppress(OSError, ValueError):
             found: dict[str, Any] = json.loads(path.read_bytes())

@@ -64,7 +64,7 @@ def test_a_table_is_computed_again_only_if_a_row_has_changed(published, tmp_path
     made, computed = shown._made, []
     monkeypatch.setattr(shown, "_made", lambda *a, **b: computed.append(a) or made(*a, **b))
     # The cache is that of another machine: the archive has the table.
-    shutil.rmtree(tmp_path / "cache" / "tables")
+    shutil.rmtree(tmp_path / "cache" / "shown")
     first = json.loads(ddr("suite", "table", "tiny", "--json").stdout)
     assert not computed
     rows = tmp_path / "cache/suites/tiny/suite_tiny/iris/trials.csv"
@@ -75,7 +75,18 @@ def test_a_table_is_computed_again_only_if_a_row_has_changed(published, tmp_path
     assert len(computed) == 1
     # With other options it is another table, which takes the place of the first.
     assert "at their defaults" in ddr("suite", "table", "tiny", "--defaults").output
-    assert len(list((tmp_path / "cache" / "tables").iterdir())) == 1
+    assert len(list((tmp_path / "cache" / "shown").iterdir())) == 1
+
+
+def test_a_status_is_computed_again_only_if_a_row_has_changed(published, tmp_path, monkeypatch):
+    fetch(tmp_path / "tiny.yaml", str(published))
+    made, computed = shown.status_shown, []
+    monkeypatch.setattr(shown, "status_shown", lambda *a: computed.append(a) or made(*a))
+    first = ddr("suite", "status", "tiny").stdout
+    assert (ddr("suite", "status", "tiny").stdout, len(computed)) == (first, 1)
+    rows = tmp_path / "cache/suites/tiny/suite_tiny/iris/trials.csv"
+    rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:-1]))
+    assert (ddr("suite", "status", "tiny").stdout != first, len(computed)) == (True, 2)
 
 
 def test_an_archive_that_is_damaged_or_of_another_version_is_refused(published, tmp_path):
