@@ -21,7 +21,7 @@ from ddr_cli.comparison.selection import TRACKS, ComparedMethod, Selection
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row
 from ddr_cli.comparison.within_dataset import difference_interval, meetings, paired
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
+from ddr_cli.evaluation.statistics import holm, mean_intervals, signed_ranks
 
 EQUIVALENCE = 0.01
 """The largest difference that counts as equal by default: one percentage point."""
@@ -68,8 +68,8 @@ def scaled_scores(means: ArrayLike, floors: ArrayLike, metric: str) -> NDArray[n
 def mean_score(scores: ArrayLike) -> dict[str, float]:
     """Return the mean of a method's scores by data set, with its bootstrap interval."""
     values = np.asarray(scores, dtype=float)
-    low, high = bootstrap_interval(values, MEAN_LEVEL)
-    return {"score": float(values.mean()), "low": low, "high": high}
+    low, high = mean_intervals(values[:, None], MEAN_LEVEL)
+    return {"score": float(values.mean()), "low": float(low[0]), "high": float(high[0])}
 
 
 # -- runs -----------------------------------------------------------------------------------------

@@ -267,15 +267,19 @@ def fewest_for_signed_ranks(alpha: float, n_tests: int = 1) -> int:
     return int(np.ceil(1 - np.log2(alpha / n_tests)))
 
 
-def bootstrap_interval(values: ArrayLike, level: float) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of a mean; nan for fewer than two values."""
-    scores = _finite(values)
+def mean_intervals(
+    scores: NDArray[np.float64], level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the percentile bootstrap interval of each column's mean; nan for fewer than two rows.
+
+    The rows of `scores` are drawn with replacement.
+    """
     _check_level(level)
-    if len(scores) < 2:
-        return float("nan"), float("nan")
-    means = scores[_resamples(len(scores))].mean(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    n, m = scores.shape
+    if n < 2:
+        return (np.full(m, np.nan),) * 2
+    low, high = np.quantile(_means(scores), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high
 
 
 def rank_intervals(
@@ -284,30 +288,32 @@ def rank_intervals(
     """Return the percentile bootstrap interval of each column's rank, and how often it is first.
 
     The rows of `scores` are drawn with replacement; rank 1 has the highest mean, and equal means,
-    to twelve digits, share the lowest rank. All are nan of fewer than two rows.
+    to twelve digits, share the lowest rank. All are nan for fewer than two rows.
     """
     _check_level(level)
     n, m = scores.shape
     if n < 2:
         return (np.full(m, np.nan),) * 3
-    means = np.round(_counts(n) @ scores / n, 12)
-    ranks = np.stack([1 + (means > one[:, None]).sum(axis=1) for one in means.T], axis=1)
+    means = np.round(_means(scores), 12).T
+    ranks = np.stack([1 + (means > one).sum(axis=0, dtype=np.int32) for one in means], axis=1)
     low, high = np.quantile(
         ranks, [(1 - level) / 2, (1 + level) / 2], axis=0, method="closest_observation"
     )
     return low, high, np.mean(ranks == 1, axis=0)
 
 
-@lru_cache(maxsize=8)
-def _resamples(n: int) -> NDArray[np.int64]:
-    """Return the drawn positions, shared by many methods with the same number of data sets."""
-    return np.random.default_rng(0).integers(n, size=(_RESAMPLES, n))
+def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of each column in each resample of the rows."""
+    n = len(scores)
+    means: NDArray[np.float64] = _counts(n) @ scores / n
+    return means
 
 
 @lru_cache(maxsize=8)
-def _counts(n: int) -> NDArray[np.int64]:
-    """Return how often each position is drawn."""
-    return np.apply_along_axis(np.bincount, 1, _resamples(n), minlength=n)
+def _counts(n: int) -> NDArray[np.float64]:
+    """Return how often each resample draws each position."""
+    drawn = np.random.default_rng(0).integers(n, size=(_RESAMPLES, n))
+    return np.apply_along_axis(np.bincount, 1, drawn, minlength=n).astype(np.float64)
 
 
 def _check_level(level: float) -> None:

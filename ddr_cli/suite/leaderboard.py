@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.across_datasets import EQUIVALENCE, difference, mean_score, scaled_scores
+from ddr_cli.comparison.across_datasets import EQUIVALENCE, difference, scaled_scores
 from ddr_cli.comparison.summary import MEAN_LEVEL
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.rows.journal import OK
-from ddr_cli.evaluation.statistics import holm, rank_intervals
+from ddr_cli.evaluation.statistics import holm, mean_intervals, rank_intervals
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.rows import seconds_of, shared_classifiers
@@ -130,13 +130,11 @@ def leaderboard(
     of_method = kept.groupby("method")[["seconds", "failed"]].mean().reindex(methods)
     scaled = scaled_scores(means, [[floors[name]] for name in counted], metric)
     scores = pd.DataFrame(scaled, means.index, means.columns).dropna()
-    found = pd.DataFrame([mean_score(scores[name]) for name in methods] if len(scores) else [])
-    found = found.reindex(range(len(methods)), columns=["score", "low", "high"])
     table = pd.DataFrame(
         {
             "method": methods,
             "datasets": len(counted),
-            "score": found["score"].to_numpy(),
+            "score": scores.mean().to_numpy(),
             "mean": means.mean().to_numpy(),
             "failed": of_method["failed"].to_numpy(),
             "seconds": of_method["seconds"].to_numpy(),
@@ -144,7 +142,7 @@ def leaderboard(
     )
     # Scores that are equal to twelve digits share a rank.
     table.insert(0, "place", (-table["score"].round(12)).rank(method="min").astype("Int64"))
-    table[["low", "high"]] = found[["low", "high"]]
+    table[["low", "high"]] = np.column_stack(mean_intervals(scores.to_numpy(), MEAN_LEVEL))
     ranks = rank_intervals(scores.to_numpy(), MEAN_LEVEL)
     table[["rank_low", "rank_high", "first"]] = np.column_stack(ranks)
     best = str(table.sort_values("place", kind="stable")["method"].iloc[0])
