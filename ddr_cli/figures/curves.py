@@ -258,7 +258,7 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     found = picture.best_along(x) if second is None else ""
     picture.finish(figure, handles, x=x, finding=found)
     # Only a figure with its title and legend has panels of their final height.
-    figure.draw_without_rendering()
+    style.lay_out(figure)
     style.move_off_curves(texts)
     if not compact:
         for panel, axes in zip(drawn.panels, grid.flat, strict=False):

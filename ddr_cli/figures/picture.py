@@ -111,6 +111,9 @@ class Picture:
         fixed = {*parameter_columns(summary.methods.columns)} - {*swept_columns(summary.run)}
         rows = summary.methods[summary.methods["metric"] == metric].drop(columns=[*fixed])
         rows = with_tuned_names(rows)
+        # In one block of objects, instead of a string array per column.
+        texts = list(rows.select_dtypes("string").columns)
+        rows = rows.astype(dict.fromkeys(texts, "object"))
         rows = rows.assign(failed=rows.get("failed", 0))
         if rows["failed"].any():
             trials = (summary.row(int(index)).trials for index in rows.index)

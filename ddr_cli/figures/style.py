@@ -440,14 +440,15 @@ def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
     return svg if path.suffix == ".svg" else png
 
 
+def lay_out(figure: Figure) -> None:
+    """Give all parts of a figure their places, without a drawing."""
+    if (engine := figure.get_layout_engine()) is not None:
+        engine.execute(figure)
+
+
 def rendered(figure: Figure) -> tuple[bytes, bytes]:
     """Return a figure as SVG and as PNG, without date or program version."""
     with house_style():
-        # The places are found once, without a drawing, and serve both pictures.
-        figure.set_dpi(DPI)
-        if (engine := figure.get_layout_engine()) is not None:
-            engine.execute(figure)
-            figure.set_layout_engine(None)
         png = _compact(figure)
     return as_svg(figure), png
 
@@ -484,6 +485,10 @@ def _compact(figure: Figure) -> bytes:
 
 
 def _saved(figure: Figure, kind: str, metadata: dict[str, str | None] | None) -> bytes:
+    # The places are found once, and serve all pictures of a figure.
+    figure.set_dpi(DPI)
+    lay_out(figure)
+    figure.set_layout_engine(None)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
     return buffer.getvalue()

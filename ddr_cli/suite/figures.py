@@ -27,6 +27,7 @@ from ddr_cli.figures.style import (
     ON_CELL,
     OTHERS,
     house_style,
+    lay_out,
     legend_below,
     legend_entry,
     look,
@@ -193,7 +194,7 @@ def _draw_markers(
         face = "white" if name in hollow else style.colour
         axes.plot([left], [low], marker=style.marker, color=style.colour, markerfacecolor=face)
     figure: Any = axes.get_figure(root=True)
-    figure.draw_without_rendering()
+    lay_out(figure)
     shown = [words.get(name, method_name(name)) for name in names]
     _name_markers(axes, list(zip(x, y, shown, strict=True)))
 
