@@ -93,9 +93,8 @@ def join(
         there = [part for part in theirs if part.ended]
         if not there:
             raise InputError(
-                f"In {folder}, no split of the track {track} has results for all methods. Run the "
-                "suite first, download its results with 'ddr suite fetch', or name a folder that "
-                "contains these results with --out."
+                f"In {folder}, no split of the track {track} has results for all methods. "
+                "Download them with 'ddr suite fetch', or compute them with 'ddr suite run'."
             )
         name, rows = class_name(method), suite_rows(there)
         names = [part.spec.dataset.name for part in there]
