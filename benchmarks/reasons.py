@@ -4,8 +4,8 @@ REASONS = {
     "LFDA, n = 5,000": "For 5,000 samples, metric-learn is faster, but computes a wrong result "
     "(residual 0.017). For 10,000 samples, `ddr` takes 0.78 times as long as metric-learn.",
     "CCDR, n = 10,000": "We measured supervised UMAP, the peer of CCDR, only up to 4,000 samples.",
-    "CCDR, approximate neighbours, noise, n = 100,000": "The prototype is a short "
-    "script that combines faiss's HNSW with ARPACK. It finds 51 % of the nearest neighbours; `ddr` "
+    "CCDR, approximate neighbours, noise, n = 100,000": "The prototype is a short script that "
+    "combines faiss's HNSW with ARPACK. The prototype finds 51 % of the nearest neighbours; `ddr` "
     "finds 88 % and takes longer. With less search effort, `ddr` would match the time and the "
     "recall of the prototype.",
     "nmmp_faces: share of fits and evaluation": "PCA of 10,304 pixels takes 20 s of the 51 s of "
@@ -25,9 +25,9 @@ REASONS = {
     "suite status": "Importing the methods and their libraries takes about two fifths of the "
     "command's time. Making the specs of 46 methods on each data set of each track, with the ids "
     "of 27,590 trials, takes most of the rest.",
-    "suite status with costs": "The reasons are those of `suite status`; in addition, the "
+    "suite status with costs": "The reasons are the same as for `suite status`; in addition, the "
     "command reads the times in each trial log.",
-    "suite table, from scratch": "The reasons are those of `suite status`; in addition, the "
+    "suite table, from scratch": "The reasons are the same as for `suite status`; in addition, the "
     "command collects all rows in one table.",
     "validate, all specs": "Importing the methods and their libraries takes more than "
     "half of the command's time.",

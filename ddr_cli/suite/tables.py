@@ -124,10 +124,9 @@ def leaderboard_notes(
         f"methods use the same {ranged} splits of each data set.",
         "rank: by score, with a 95 % interval over resamples of the data sets."
         f"{' first: the fraction of resamples with the method at rank 1.' if wide else ''}",
-        "vs. best, vs. "
-        f"{board.baseline}: the data sets on which the method wins/is equal/loses against the best "
-        f"method, and against {method_name(board.baseline)}. Equal results differ by at most "
-        f"{EQUIVALENCE:g}.",
+        f"vs. best, vs. {board.baseline}: the number of data sets on which the method wins/is "
+        f"equal/loses against the best method, and against {method_name(board.baseline)}. Two "
+        f"results are equal if they differ by at most {EQUIVALENCE:g}.",
         "CPU s: mean CPU seconds of a fit, including the tuning.",
     ]
     if wide:
@@ -249,8 +248,8 @@ def plan_notes(table: pd.DataFrame) -> list[str]:
     ]
     if unknown := counts.get("", 0):
         lines.append(
-            f"{unknown} of {len(table)} times are unknown, and the sums do not include them: ddr "
-            "can estimate these times only after the first split has run"
+            f"{unknown} of {len(table)} times are unknown until the first split has run; the sums "
+            "do not include unknown times"
         )
     return lines
 
