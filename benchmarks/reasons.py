@@ -8,9 +8,9 @@ REASONS = {
     "combines faiss's HNSW with ARPACK. The prototype finds 51 % of the nearest neighbours; `ddr` "
     "finds 88 % and takes longer. With less search effort, `ddr` would match the time and the "
     "recall of the prototype.",
-    "nmmp_faces: share of fits and evaluation": "PCA of 10,304 pixels takes 20 s of the 51 s of "
-    "the run, and is not part of fits and evaluation. PCA by the 200 x 200 Gram matrix would take "
-    "a sixth of this time, but would change the last digits of the results.",
+    "nmmp_faces: share of fits and evaluation": "Fits and evaluation do not include PCA of "
+    "10,304 pixels, which takes 20 s of the 51 s of the run. PCA by the 200 x 200 Gram matrix "
+    "would take a sixth of this time, but would change the last digits of the results.",
     "lfda_resplits_letter: share of fits and evaluation": "The goal leaves 5 % of the time for "
     "work other than fits and evaluation. The main process and the worker process need more than "
     "this to load the libraries.",

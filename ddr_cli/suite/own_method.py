@@ -109,9 +109,8 @@ def join(
     if any(each.alone is False for each in audits):
         track = suite.transductive_track
         told(
-            f"{joined.label} is transductive: its embedding of a test sample depends on the other "
-            f"test samples (on {', '.join(each.dataset for each in audits if each.alone is False)}"
-            f"), so ddr ranks {joined.label} in the track {track}."
+            f"On {', '.join(each.dataset for each in audits if each.alone is False)}, embeddings "
+            f"depend on other test samples: ddr ranks {joined.label} in the track {track}."
         )
         joined, own, mine = placed(track)
     endings = run_suite(
