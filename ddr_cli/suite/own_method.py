@@ -94,7 +94,7 @@ def join(
         if not there:
             raise InputError(
                 f"In {folder}, no split of the track {track} has results for all methods. "
-                "Download them with 'ddr suite fetch', or compute them with 'ddr suite run'."
+                "Use 'ddr suite run' or 'ddr suite fetch' first."
             )
         name, rows = class_name(method), suite_rows(there)
         names = [part.spec.dataset.name for part in there]
