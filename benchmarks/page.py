@@ -192,11 +192,11 @@ def page(tables: Path, where: str) -> str:
     machines = tables / MACHINES
     parts = [
         "# Speed and memory, measured",
-        "Each fit runs in a separate process on one thread. Fits of `ddr` and of the peer library "
-        "alternate. Seconds are the median CPU seconds of the runs. Megabytes are the peak of the "
-        "memory that a fit adds to the process. Seconds depend on the machine, so compare the "
-        "ratios. `benchmarks/checks.py` checks the results of `ddr` and of the peer library. See "
-        f"the [figure of the seconds]({where}/seconds.svg) and the [figure of the memory]({where}/"
+        "Each fit runs in a separate process on one thread. Fits of `ddr` alternate with fits of "
+        "another library (the peer); `benchmarks/checks.py` checks the results of both. Seconds "
+        "are the median CPU seconds of the runs. Megabytes are the peak of the memory that a fit "
+        "adds to the process. Seconds depend on the machine, so compare the ratios. See the "
+        f"[figure of the seconds]({where}/seconds.svg) and the [figure of the memory]({where}/"
         "memory.svg).",
         "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
         f"[the tables of the benchmarks]({where}).",
@@ -227,10 +227,10 @@ def page(tables: Path, where: str) -> str:
         draw_growth(pd.read_csv(tables / "growth.csv"), tables / "growth.svg")
         parts += [
             "## How the cost grows",
-            "`benchmarks/bench_growth.py` measures how the time and the memory of each method grow "
-            "with the number of samples, and describes the growth by exponents. `ddr describe "
-            "METHOD` prints the exponents of a method. `ddr plan` warns of fits that are expected "
-            "to exceed the time limit or the memory of the machine.",
+            "`benchmarks/bench_growth.py` measures by which power of the number of samples the "
+            "time and the memory of each method grow. `ddr describe METHOD` prints these "
+            "exponents. `ddr plan` warns of fits that it expects to exceed the time limit or the "
+            "memory of the machine.",
             f"![Exponents, seconds and memory by method]({where}/growth.svg)",
         ]
     links = [

@@ -43,11 +43,10 @@ def write_archive(
     """
     if stale := sum(part.stale.total() for part in parts):
         raise InputError(
-            f"{stale} rows of the suite {suite.name} are stale, because the suite, the data or a "
-            f"method has changed. 'ddr suite run {suite.name}' replaces stale rows."
+            f"{stale} rows of {suite.name} are stale; use 'ddr suite run {suite.name}' first."
         )
     if not (folder / MANIFEST).is_file():
-        raise InputError(f"There is no {MANIFEST} in {folder}. 'ddr suite run' writes this file.")
+        raise InputError(f"There is no {MANIFEST} in {folder}; use 'ddr suite run' first.")
     begun = [part.folder for part in parts if part.status]
     kept = [folder / MANIFEST, folder / AUDITS]
     kept += [path / name for path in begun for name in (RUN, *FILE_NAMES)]

@@ -208,8 +208,7 @@ class Suite(StrictFrozen):
             if track.mode == "transductive" and not track.labels:
                 return name
         raise InputError(
-            f"This method is transductive, but the suite {self.name} has no transductive track. "
-            "Add a track with 'mode: transductive' to the suite."
+            f"The method is transductive: add a track with 'mode: transductive' to {self.name}."
         )
 
     def datasets_of(self, track: str) -> list[str]:

@@ -110,10 +110,7 @@ def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
         return _NO_ROWS
     means = board.means
     text, p, median = _compared(board, means[using].mean(axis=1), means[rest].mean(axis=1))
-    words = (
-        f"Mean of the {len(using)} methods that use labels, compared with the mean of the other "
-        f"{len(rest)} methods: "
-    )
+    words = f"Mean of the {len(using)} methods that use labels, against the {len(rest)} others: "
     return Told(_sign(p, median), words + text + ".")
 
 
@@ -139,8 +136,8 @@ def _tuning_pays(bench: Benchmark, board: Leaderboard) -> Told:
     holds = _sign(p, median)
     return Told(
         None if holds and 2 * more <= len(names) else holds,
-        f"{more} of {len(names)} methods score higher when tuned. Mean of all {len(names)} methods "
-        f"when tuned, compared with the mean at the defaults: {text}.",
+        f"{more} of {len(names)} methods score higher when tuned. Mean when tuned, compared with "
+        f"the mean at the defaults: {text}.",
     )
 
 
@@ -151,8 +148,7 @@ def _ceiling(bench: Benchmark, board: Leaderboard) -> Told:
     text, p, median = _compared(board, bench.ceiling, best)
     return Told(
         _sign(p, median),
-        "A strong classifier on all features, with the same preprocessing, compared with "
-        f"{method_name(board.best)}, which ranks first on the same rows: {text}.",
+        f"Strong classifier on all features, compared with {method_name(board.best)}: {text}.",
     )
 
 
@@ -164,10 +160,9 @@ def _permuted(bench: Benchmark, _: Leaderboard) -> Told:
     name = str(over.idxmax())
     return Told(
         bool(over.max() <= CHANCE),
-        f"{method_name(name)} has the highest accuracy on held-out samples: "
-        f"{100 * over.max():+.1f} percentage points relative to the majority-class baseline. The "
-        f"training accuracy of {method_name(name)} is {100 * means.at[name, 'seen']:.0f} %. Mean "
-        f"of the {len(means)} methods that use labels, on held-out samples: "
+        f"{method_name(name)} has the highest held-out accuracy: {100 * over.max():+.1f} "
+        "percentage points relative to the majority-class baseline (training accuracy "
+        f"{100 * means.at[name, 'seen']:.0f} %). Mean of {len(means)} methods that use labels: "
         f"{100 * over.mean():+.1f} percentage points relative to the baseline.",
     )
 
@@ -188,16 +183,15 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
     open_ones = board.level()[others.index].to_numpy()
     first = int(np.argmin(open_ones)) if not open_ones.all() else len(open_ones)
     told = len(others) - int(open_ones.sum())
-    test = f"by Wilcoxon's test over {len(board.means)} data sets with Holm's correction"
     best = method_name(board.best)
+    differ = f"{told} of the other {len(others)} methods differ significantly from {best}."
     if not first:
-        return Told(False, f"{told} of the other {len(others)} methods differ from {best} {test}.")
+        return Told(False, differ)
     last = board.row(str(others["method"].iloc[first - 1]))
     return Told(
         True,
-        f"From rank 2 down to {method_name(last['method'])}, which has {rank_text(last)}, no "
-        f"method differs significantly from {best} {test}. Of all {len(others)} other methods, "
-        f"{told} differ significantly from {best}.",
+        f"From rank 2 down to {method_name(last['method'])} ({rank_text(last)}), no method differs "
+        f"significantly from {best}. {differ}",
     )
 
 
@@ -211,7 +205,7 @@ def _no_winner(_: Benchmark, board: Leaderboard) -> Told:
         2 * near < len(behind),
         f"{method_name(board.best)}, which ranks first, is within {near_text} of the lowest "
         f"{metric_name(board.metric)} on {near} of {len(behind)} data sets. The largest difference "
-        f"from the lowest {metric_name(board.metric)} is {furthest}, on {behind.idxmax()}.",
+        f"is {furthest}, on {behind.idxmax()}.",
     )
 
 
@@ -278,10 +272,7 @@ def _transductive(bench: Benchmark, board: Leaderboard) -> Told:
     names = [name for name in seeing[0].means if name in board.means]
     means = (each.means[names].mean(axis=1) for each in (seeing[0], board))
     text, p, median = _compared(board, *means)
-    words = (
-        f"Mean of {len(names)} methods with the test samples, compared with the mean without the "
-        "test samples: "
-    )
+    words = f"Mean of {len(names)} methods with the test samples, compared with without them: "
     return Told(_sign(p, median), words + text + ".")
 
 

@@ -21,8 +21,8 @@ from ddr_cli.suite.rows import seconds_of, shared_classifiers
 ALPHA = 0.05
 
 _SEVERAL = (
-    "The track '{}' runs each method at several numbers of {}, so the track has no leaderboard; "
-    "'ddr suite page' draws the results, and 'ddr suite export' writes the rows."
+    "The track '{}' has several numbers of {}, so it has no leaderboard. To see its results, use "
+    "'ddr suite page'."
 )
 
 

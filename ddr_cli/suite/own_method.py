@@ -93,9 +93,8 @@ def join(
         there = [part for part in theirs if part.ended]
         if not there:
             raise InputError(
-                f"In {folder}, no split of the track {track} has results for all methods. Run the "
-                "suite first, download its results with 'ddr suite fetch', or name a folder that "
-                "contains these results with --out."
+                f"In {folder}, no split of the track {track} has results for all methods. "
+                "Use 'ddr suite run' or 'ddr suite fetch' first."
             )
         name, rows = class_name(method), suite_rows(there)
         names = [part.spec.dataset.name for part in there]
@@ -110,9 +109,8 @@ def join(
     if any(each.alone is False for each in audits):
         track = suite.transductive_track
         told(
-            f"{joined.label} is transductive: its embedding of a test sample depends on the other "
-            f"test samples (on {', '.join(each.dataset for each in audits if each.alone is False)}"
-            f"), so ddr ranks {joined.label} in the track {track}."
+            f"On {', '.join(each.dataset for each in audits if each.alone is False)}, embeddings "
+            f"depend on other test samples: ddr ranks {joined.label} in the track {track}."
         )
         joined, own, mine = placed(track)
     endings = run_suite(

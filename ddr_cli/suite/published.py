@@ -54,8 +54,7 @@ def address_of(name: str, version: int) -> str:
     home = next((url.partition(", ")[2] for url in urls if url.startswith("Repository, ")), None)
     if home is None:
         raise InputError(
-            "This copy of ddr does not know where the published results of the suite are. Name an "
-            "archive of these results with --from FILE_OR_URL."
+            "ddr cannot find the published results. Name an archive with --from FILE_OR_URL."
         )
     return f"{home}/releases/download/v{__version__}/{archive_name(name, version)}.zip"
 
@@ -93,12 +92,11 @@ def _downloaded(url: str, folder: Path, sources: Sources) -> Path:
     path = folder / "archive.zip"
     try:
         if sources.offline:
-            raise DownloadFailedError(f"ddr does not download {url}, because DDR_OFFLINE is set")
+            raise DownloadFailedError(f"DDR_OFFLINE is set, so ddr does not download {url}")
         download(CardFile(path=path.name, urls=(Url(url=url),)), path, sources)
     except DownloadFailedError as error:
         raise InputError(
-            f"{error}. Repeat the command with an internet connection, or name a copy of the "
-            "archive with --from FILE_OR_URL."
+            f"{error}. Connect to the internet, or name a copy with --from FILE_OR_URL."
         ) from None
     return path
 
@@ -127,7 +125,6 @@ def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
         has = "no results" if found is None else f"the results of version {found}"
         raise InputError(
             f"{archive.name} contains {has} of the suite {name}, but this ddr needs version "
-            f"{version} of the suite. Use the archive of version {version}, or the version of ddr "
-            "that made this archive."
+            f"{version}. Use the archive of version {version}."
         )
     return files

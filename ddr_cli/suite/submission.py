@@ -192,9 +192,8 @@ def card_of(method: str, folder: Path, suite: str, file: Path | None) -> Submiss
         document.data = dict(_known(located(method, Path()))) | stated | own
         if absent := [name for name in _STATED if not document.data.get(name)]:
             raise InputError(
-                f"The card of {class_name(method)} lacks {', '.join(absent)}. Write each missing "
-                f"key into a YAML file, such as '{absent[0]}: ...', and name the file with --card "
-                "FILE."
+                f"The card of {class_name(method)} lacks {', '.join(absent)}. Write "
+                f"'{absent[0]}: ...' into a YAML file, and use --card FILE."
             )
     return validated(document, SubmissionCard, "a card of a submission")
 
@@ -206,9 +205,7 @@ def write_submission(joined: Joined, method: str, folder: Path, card: Submission
     """
     ended = {part.dataset: part.ended for part in joined.ours}
     if left := [each.dataset for each in joined.there if ended.get(each.dataset, 0) < each.ended]:
-        raise InputError(
-            f"{joined.label} has unfinished splits on {', '.join(left)}. Repeat the command."
-        )
+        raise InputError(f"{joined.label} is unfinished on {', '.join(left)}. Repeat the command.")
     card = card.model_copy(update={"version": joined.suite.version, "track": joined.track})
     place = Path(method.rpartition(":")[0])
     with clear_messages(folder):
@@ -263,8 +260,8 @@ def verify(
     card, folder = submission.card, submission.folder
     if card.version != suite.version or card.track not in suite.tracks:
         raise InputError(
-            f"{folder} was made for the track {card.track} of version {card.version} of the suite "
-            f"{suite.name}, but the suite now has version {suite.version}. Submit the method again."
+            f"{folder} is for version {card.version} of {suite.name} (track {card.track}), but "
+            f"{suite.name} now has version {suite.version}. Submit the method again."
         )
     own = suite.with_method(located(card.method, folder), card.track)
     parts = parts_of(own, folder)

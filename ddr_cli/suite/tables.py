@@ -11,6 +11,7 @@ from ddr_cli.comparison.across_datasets import EQUIVALENCE, gains
 from ddr_cli.comparison.names import (
     difference_text,
     interval_text,
+    method_name,
     metric_axis,
     metric_name,
     number,
@@ -73,7 +74,7 @@ def choices_table(choices: pd.DataFrame, board: Leaderboard) -> Table:
 
 def _headed(frame: pd.DataFrame, board: Leaderboard) -> pd.DataFrame:
     heads = {"place": "", "ranks": "rank", "interval": "95 %", "mean": metric_axis(board.metric)}
-    heads |= {"seconds": "CPU s", "best": "to the best", "baseline": f"to {board.baseline}"}
+    heads |= {"seconds": "CPU s", "best": "vs. best", "baseline": f"vs. {board.baseline}"}
     return frame.rename(columns=heads)
 
 
@@ -118,22 +119,21 @@ def leaderboard_notes(
     splits = sorted(set(board.splits.values()))
     ranged = f"{splits[0]}" if len(splits) == 1 else f"{splits[0]} to {splits[-1]}"
     lines = [
-        f"score: the {metric_name(board.metric)}, scaled and averaged over data sets (0 is the "
-        "majority-class baseline, 1 is no error), with a 95 % bootstrap interval over data sets. "
-        f"Each data set has {ranged} splits, which are the same for all methods.",
-        "rank: the rank of the method by score, with its 95 % interval over resamples of the data "
-        f"sets.{' first: the fraction of resamples with the method at rank 1.' if wide else ''}",
-        f"to the best, to {board.baseline}: the number of data sets on which the method wins/is "
-        f"equal/loses, compared with the best method and with the baseline {board.baseline}. Two "
+        f"score: the {metric_name(board.metric)}, scaled and averaged over data sets (0: "
+        "majority-class baseline, 1: no error), with a 95 % bootstrap interval over data sets. All "
+        f"methods use the same {ranged} splits of each data set.",
+        "rank: by score, with a 95 % interval over resamples of the data sets."
+        f"{' first: the fraction of resamples with the method at rank 1.' if wide else ''}",
+        f"vs. best, vs. {board.baseline}: the number of data sets on which the method wins/is "
+        f"equal/loses against the best method, and against {method_name(board.baseline)}. Two "
         f"results are equal if they differ by at most {EQUIVALENCE:g}.",
         "CPU s: mean CPU seconds of a fit, including the tuning.",
     ]
     if wide:
         lines[3:3] = [
-            f"{ALIKE}: the method cannot be distinguished from the best method, or from the "
-            f"baseline {board.baseline}: Wilcoxon's signed-rank test over data sets gives p ≥ 0.05 "
-            "after Holm's correction. The same results select the best method and compare it with "
-            "the other methods, so the comparisons are biased in its favour."
+            f"{ALIKE}: no significant difference (Wilcoxon's signed-rank test over data sets, p ≥ "
+            "0.05 after Holm's correction). The comparisons favour the best method, because the "
+            "same results select it."
         ]
     if board.left_out:
         lines.append(
@@ -248,8 +248,8 @@ def plan_notes(table: pd.DataFrame) -> list[str]:
     ]
     if unknown := counts.get("", 0):
         lines.append(
-            f"{unknown} of {len(table)} times are unknown, and the sums do not include them: ddr "
-            "can estimate these times only after the first split has run"
+            f"{unknown} of {len(table)} times are unknown until the first split has run; the sums "
+            "do not include unknown times"
         )
     return lines
 
