@@ -99,9 +99,7 @@ def _parts(
 
     found = parts_of(suite, folder_of(suite, out), tracks=tracks or (), only=only or ())
     if not found:
-        raise InputError(
-            "No data set matches --track and --only; 'ddr suite status' lists the data sets."
-        )
+        raise InputError("No data set matches --track and --only; see 'ddr suite status'.")
     return found
 
 
@@ -412,8 +410,7 @@ def _show(joined: Joined) -> None:
             notes.append(audit_line(joined.audits))
             if tunes and not joined.is_tuned:
                 notes.append(
-                    f"{joined.label} has no n_components and no grids to tune, so the tuned "
-                    "results equal the default results"
+                    f"{joined.label} has nothing to tune; its tuned and default results are equal"
                 )
             for line in notes:
                 typer.echo(in_width(line, indent=2))
@@ -494,8 +491,7 @@ def verify(
         _print_error(line)
     if not found.is_equal:
         typer.echo(
-            f"{submission.card.label} is not verified: the results of the rerun differ from those "
-            "in the submission.",
+            f"{submission.card.label} is not verified: the results of the rerun differ.",
             err=True,
         )
         raise typer.Exit(EXIT_FAILED)

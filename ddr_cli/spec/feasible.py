@@ -192,15 +192,14 @@ def unprepared(
         if missing and not _takes_missing(step):
             yield (
                 ("preprocess", i),
-                f"{step.name} does not support missing values, which {name} has: put impute before "
-                "this step.",
+                f"{name} has missing values: put the step impute before {step.name}.",
             )
             missing = False
         if coded and step.name in ("pca", "svd", "variance_threshold"):
             yield (
                 ("preprocess", i),
-                f"{step.name} cannot keep the categorical columns of {name} "
-                f"({', '.join(coded)}): put one_hot before this step.",
+                f"{name} has categorical columns ({', '.join(coded)}): put the step one_hot before "
+                f"{step.name}.",
             )
             coded = ()
         # A step of the user's own may do either.
@@ -213,8 +212,7 @@ def unprepared(
     if coded:
         yield (
             ("preprocess",),
-            f"{name} has categorical columns as codes ({', '.join(coded)}): add the step one_hot "
-            "to preprocess.",
+            f"{name} has categorical columns ({', '.join(coded)}): add one_hot to 'preprocess'.",
         )
 
 
