@@ -45,8 +45,8 @@ def test_rules_and_their_values(rule, values):
     ("rule", "message"),
     [
         ([], "no values"),
-        (3, "but this is 3"),
-        ("log", "but this is 'log'"),
+        (3, "not 3"),
+        ("log", "not 'log'"),
         ({}, "a mapping"),
         ({"log": [1, 2, 3], "linear": [1, 2, 3]}, "a mapping"),
         ({"lag": [1, 2, 3]}, "Did you mean 'log'"),

@@ -128,7 +128,10 @@ def _first_bad_line(path: Path, first_index: int) -> str | None:
             if index == "qid" and _is_number(value):
                 continue
             if not (index.isdecimal() and int(index) > before and _is_number(value)):
-                return f", line {number}: '{pair}' must be index:number with index >= {before + 1}"
+                return (
+                    f", line {number}: '{pair}' must be index:number, with ascending indices (here "
+                    f"at least {before + 1})"
+                )
             before = int(index)
     return None
 

@@ -218,7 +218,7 @@ class Table:
             if -width <= column < width:
                 return column % width
             raise InputError(
-                f"{self.paths[0]} has {width} columns, but no column {column}; check the separator."
+                f"{self.paths[0]} has columns 0 to {width - 1}, not {column}; check the separator."
             )
         if column in self.titles:
             return self.titles.index(column)
