@@ -149,8 +149,8 @@ def fetch(
 ) -> None:
     """Download and verify data sets that are neither in the cache nor in a folder of DDR_DATA.
 
-    If a download fails, the command continues with the next data set, lists the failed data sets
-    at the end and exits with 3. To resume, run the same command again.
+    If a download fails, the command continues, lists the failed data sets at the end and exits
+    with 3. To resume, run the same command again.
     """
     from ddr_cli.data.status import fetch_missing
     from ddr_cli.data.store.download import advice
@@ -277,8 +277,8 @@ def new(
 ) -> None:
     """Read your own files and write a card with the data's counts and fingerprint.
 
-    If the files do not determine a setting of the card, the command proposes a value and names the
-    option that changes the setting. `--yes` accepts all proposals.
+    If the files do not determine a setting of the card, the command proposes a value and names an
+    option. `--yes` accepts all proposals.
     """
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card

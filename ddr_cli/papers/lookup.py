@@ -93,7 +93,7 @@ class Lookup:
         for place, group in sorted(groups.items()):
             if len(group) > 1 and selector.pick == "only":
                 raise UnansweredError(
-                    f"at {place}, {len(group)} rows of {summary.run.name} match this entry"
+                    f"{len(group)} rows of {summary.run.name} match this entry at {place}, not one"
                 )
             found.append((float(place), self._best(summary, group)))
         return found
@@ -148,7 +148,7 @@ def nearest_place(places: Iterable[Any], target: float) -> float:
     """
     numbers = sorted({float(place) for place in places if not pd.isna(place)})
     if not numbers:
-        raise UnansweredError("the results have no value of the parameter that the entry names")
+        raise UnansweredError("the results have no grid for the parameter of this entry")
 
     def distance(place: float) -> float:
         if place > 0 and target > 0:

@@ -161,9 +161,9 @@ class PrintedNumber(_Answered):
     @model_validator(mode="after")
     def _spread_has_a_value(self) -> Self:
         if self.value is None and self.sd is not None:
-            raise ValueError("'sd' needs a printed 'value', which is missing")
+            raise ValueError("'sd' needs the key 'value'")
         if self.seconds is None and self.seconds_than is not None:
-            raise ValueError("'seconds_than' needs printed 'seconds', which are missing")
+            raise ValueError("'seconds_than' needs the key 'seconds'")
         return self
 
 
