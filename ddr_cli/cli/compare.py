@@ -43,7 +43,7 @@ def compare(
         typer.Option(
             "--classifier",
             metavar="NAME",
-            help="Use only this classifier, by its name or label (default: the first setting of each).",
+            help="Use only this classifier: a name or label (default: the first setting of each).",
         ),
     ] = None,
     at: Annotated[
