@@ -58,7 +58,7 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
     """
     found = [paired(first, second) for first, second in pairs]
     if len({each.splits for each in found}) > 1:
-        raise InputError("Some settings lack splits; 'ddr run' runs the missing trials.")
+        raise InputError("Some settings have missing splits; 'ddr run' runs the missing trials.")
     first = pairs[0][0]
     sizes = first.summary.run.sizes(first.family)
     if len(found[0].splits) < 2 or sizes is None or min(sizes) == 0:

@@ -245,7 +245,7 @@ class Card(Frozen):
             for layout in self.layouts:
                 if {file.role for file in layout.files} != {"train", "test"}:
                     raise ValueError(
-                        "`split: by_file` needs files of both roles, and a role for each file"
+                        "`split: by_file` needs train and test files, and a role for each file"
                     )
         for variant in self.variants:
             unknown = variant.options.keys() - self.options.keys()

@@ -357,7 +357,7 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
 
 def _range(start: float, stop: float, step: float) -> list[float]:
     if step == 0 or (stop - start) * step < 0:
-        raise GridError(f"steps of {step:g} never lead from {start:g} to {stop:g}; change them.")
+        raise GridError(f"steps of {step:g} never reach {stop:g} from {start:g}; change the step.")
     # The tolerance keeps the 0.3 of [0, 0.3, 0.1], where the quotient is 2.9999999999999996.
     steps = (stop - start) / step * (1 + 1e-12)
     _refuse_too_many(math.floor(steps) + 1 if math.isfinite(steps) else steps)

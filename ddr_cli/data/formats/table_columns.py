@@ -149,8 +149,8 @@ def _roles(
         categorical = set(map(table.index_of, columns.categorical))
     if categorical & left_out:
         raise InputError(
-            f"{path}: remove column {min(categorical & left_out)} from `categorical`; it is no "
-            "feature."
+            f"{path}: remove column {min(categorical & left_out)} from `categorical`; it is "
+            "not a feature."
         )
     if not features:
         raise InputError(
