@@ -148,7 +148,7 @@ IMPOSSIBLE = [
     ("{kind: grouped, train: 0.99}", "3:31: split.train: ... 0.99 ... 5 of 5 groups"),
     (
         "{kind: grouped, folds: leave_one_out, repeats: 2}",
-        "3:55: split.repeats: ... must be 1 ... 5",
+        "3:55: split.repeats: ... must be 5",
     ),
     ("{kind: grouped, folds: leave_one}", "3:31: split.folds: ... or 'leave_one_out'"),
     ("{kind: given}", "3:8: split: ... needs either 'file'"),
