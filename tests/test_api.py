@@ -241,7 +241,7 @@ def test_an_object_is_what_a_spec_calls_by_name():
         ids = list(make_plan(make_spec(**words)).trials)
     assert ids == list(make_plan(make_spec(**by_name)).trials)
     other = dataclasses.replace(load_dataset("iris"), X=load_dataset("iris").X + 1)
-    with pytest.raises(InputError, match="name of a shipped"), in_words({"dataset": other}):
+    with pytest.raises(InputError, match="is a shipped data set"), in_words({"dataset": other}):
         pass
 
 
@@ -319,9 +319,9 @@ def test_what_a_class_is_made_with_is_part_of_it():
 @pytest.mark.parametrize(
     ("X", "y", "says"),
     [
-        ([["a"], ["b"]], [0, 1], "table of numbers"),
-        ([[1.0], [2.0]], [0, 1, 2], "2 rows but 3 labels"),
-        ([1.0, 2.0], [0, 1], "one row per sample"),
+        ([["a"], ["b"]], [0, 1], "not numeric"),
+        ([[1.0], [2.0]], [0, 1, 2], "2 samples but 3 labels"),
+        ([1.0, 2.0], [0, 1], "samples x features"),
         ([[1.0], [2.0]], [0, None], "y has missing values"),
         ([[1.0], [2.0]], [[0], [1]], "one class per row"),
     ],

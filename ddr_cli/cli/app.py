@@ -102,10 +102,7 @@ def root(
     try:
         Path.cwd()
     except FileNotFoundError:
-        raise InputError(
-            "The current folder no longer exists; change to another folder (cd) and run the "
-            "command again."
-        ) from None
+        raise InputError("The current folder no longer exists; change the folder (cd).") from None
 
 
 def _help(command: Callable[..., None]) -> str:

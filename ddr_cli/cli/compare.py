@@ -43,8 +43,7 @@ def compare(
         typer.Option(
             "--classifier",
             metavar="NAME",
-            help="Use only this classifier, by its name or label (default: all classifiers; if a "
-            "classifier has several settings, the first).",
+            help="Use only this classifier: a name or label (default: the first setting of each).",
         ),
     ] = None,
     at: Annotated[
@@ -60,8 +59,7 @@ def compare(
         float,
         typer.Option(
             "--equivalence",
-            help="Largest difference at which two methods count as equal; 0.01 is one "
-            "percentage point.",
+            help="Largest difference between equal methods; 0.01 is one percentage point.",
         ),
     ] = 0.01,
     as_json: AsJson = False,
@@ -70,9 +68,8 @@ def compare(
         typer.Option(
             "--save",
             metavar="FILE",
-            help="File to write: .md or .tex for the tables, .csv for the differences, .json for "
-            "all results, or .png, .svg or .pdf for the matrix of all pairs of methods. May be "
-            "repeated.",
+            help="File to write: tables (.md, .tex), differences (.csv), all results (.json) or "
+            "the matrix of all pairs of methods (.png, .svg, .pdf). May be repeated.",
         ),
     ] = None,
 ) -> None:

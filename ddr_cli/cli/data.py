@@ -47,9 +47,7 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
     if everything and names:
         raise InputError("Name data sets or use --all, but not both.")
     if not everything and not names:
-        raise InputError(
-            "Name a data set, or use --all; 'ddr data status' shows the names of all data sets."
-        )
+        raise InputError("Name a data set, or use --all; 'ddr data status' shows the names.")
     return [load_card(name) for name in (card_names() if everything else names or ())]
 
 
@@ -103,9 +101,8 @@ def status(
         lines.append(f"Missing files of {row['name']}: {', '.join(row['missing'])}{unknown}")
     if absent:
         lines.append(
-            f"'ddr data fetch {absent[0]['name']}' (or --all) downloads missing files. 'ddr data "
-            "import' imports files that you already have. DDR_DATA=FOLDER names a folder that "
-            "contains the files."
+            f"Download the files with 'ddr data fetch {absent[0]['name']}' (or --all), import your "
+            "own with 'ddr data import', or set DDR_DATA=FOLDER."
         )
     for line in lines:
         typer.echo(in_width(line, indent=2))
@@ -152,8 +149,8 @@ def fetch(
 ) -> None:
     """Download and verify data sets that are neither in the cache nor in a folder of DDR_DATA.
 
-    If a download fails, the command continues with the next data set, lists the failed data sets
-    at the end and exits with 3. To resume, run the same command again.
+    If a download fails, the command continues, lists the failed data sets at the end and exits
+    with 3. To resume, run the same command again.
     """
     from ddr_cli.data.status import fetch_missing
     from ddr_cli.data.store.download import advice
@@ -280,8 +277,8 @@ def new(
 ) -> None:
     """Read your own files and write a card with the data's counts and fingerprint.
 
-    If the files do not determine a setting of the card, the command proposes a value and names the
-    option that changes the setting. `--yes` accepts all proposals.
+    If the files do not determine a setting of the card, the command proposes a value and names an
+    option. `--yes` accepts all proposals.
     """
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card
@@ -340,8 +337,7 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
     if len(dataset.target_names) == 1:
         typer.echo(
-            "All samples belong to one class, so ddr can't fit a classifier. Choose another class "
-            "column with 'ddr data new FILE --label COLUMN --force'."
+            "All samples have the same class; set another class column with --label COLUMN --force."
         )
         return
     from ddr_cli.data.cards import load_card

@@ -55,8 +55,7 @@ def describe(
     text = allowed(trust, lambda: description(located(name, None), (paper_names(), describe_paper)))
     if dimension and not (name in card_names() or name.endswith((".yaml", ".yml"))):
         raise InputError(
-            f"--dimension needs a data set, but '{name}' is not a data set; 'ddr list datasets' "
-            "shows the names."
+            f"'{name}' is not a data set, but --dimension needs one; see 'ddr list datasets'."
         )
     typer.echo(in_width(text))
     if dimension:

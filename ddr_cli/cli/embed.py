@@ -98,8 +98,7 @@ def _spec(dataset: str, reducers: list[str], settings: list[str], steps: list[st
     card = load_card(dataset)
     if card.unlabelled:
         raise InputError(
-            f"{card.name} has unlabelled samples, which 'ddr embed' can't draw; 'ddr run' can use "
-            "them."
+            f"'ddr embed' can't draw the unlabelled samples of {card.name}; use 'ddr run'."
         )
     # Rows of one group on both sides would make the error too good.
     kind = "grouped" if card.has_groups else "fraction"

@@ -123,10 +123,9 @@ RedoWords = Annotated[
     typer.Option(
         "--redo",
         metavar="failed|changed|NAME|all",
-        help="Repeat trials and replace their rows in the trial log. failed: failed trials; "
-        "changed: trials of another version of the spec, the data or the code; NAME: trials of "
-        "this reducer, classifier or measure; all: all trials. <folder>/previous/ keeps the "
-        "replaced rows, except those of failed trials. May be repeated.",
+        help="Repeat failed, changed or all trials, or the trials of the component NAME. changed: "
+        "trials of another version of the spec, the data or the code. <folder>/previous/ keeps "
+        "the replaced rows of successful trials. May be repeated.",
     ),
 ]
 Timeout = Annotated[
@@ -134,8 +133,7 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         min=0.001,
-        help="Time limit per trial in seconds; a run ends a slower trial and records it as "
-        '"timeout".',
+        help='Time limit per trial in seconds; a slower trial ends as "timeout".',
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]
@@ -284,8 +282,7 @@ class RunOptions:
             "--memory-limit",
             metavar="SIZE",
             parser=_bytes,
-            help="Address space that each worker process may use, such as 4GB. A trial that needs "
-            "more memory fails.",
+            help="Limit on the address space of each worker process, such as 4GB.",
         ),
     ] = None
     backend: Backend = "local"

@@ -91,9 +91,7 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
     from ddr_cli.core.errors import InputError
 
     if not outcome.recorded:
-        raise InputError(
-            f"{results} has no recorded verdicts to check; 'ddr report {results}' records them."
-        )
+        raise InputError(f"{results} has no recorded verdicts; run 'ddr report {results}' first.")
     if outcome.regressions or outcome.assessment.unread:
         raise typer.Exit(EXIT_FAILED)
     typer.echo("The trial logs still support every recorded verdict.", err=True)

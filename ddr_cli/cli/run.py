@@ -138,8 +138,7 @@ def _show(
     if outcome.failed:
         typer.echo(
             f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder} "
-            "--reasons' shows why. To run the failed trials again, add --redo failed to the "
-            "command.",
+            "--reasons' shows why. Repeat these trials with --redo failed.",
             err=True,
         )
 

@@ -30,9 +30,7 @@ def status(
 
     folders = _run_folders(results)
     if not folders:
-        raise InputError(
-            f"There is no run in {results}; create a run with 'ddr run SPEC --out {results}'."
-        )
+        raise InputError(f"{results} has no runs; start one with 'ddr run SPEC --out {results}'.")
     runs, unread = [], []
     for folder in folders:
         try:

@@ -99,9 +99,7 @@ def _parts(
 
     found = parts_of(suite, folder_of(suite, out), tracks=tracks or (), only=only or ())
     if not found:
-        raise InputError(
-            "No data set matches --track and --only; 'ddr suite status' lists the data sets."
-        )
+        raise InputError("No data set matches --track and --only; see 'ddr suite status'.")
     return found
 
 
@@ -399,8 +397,7 @@ def _show(joined: Joined) -> None:
             notes.append(audit_line(joined.audits))
             if tunes and not joined.is_tuned:
                 notes.append(
-                    f"{joined.label} has no n_components and no grids to tune, so the tuned "
-                    "results equal the default results"
+                    f"{joined.label} has nothing to tune; its tuned and default results are equal"
                 )
             for line in notes:
                 typer.echo(in_width(line, indent=2))
@@ -430,9 +427,8 @@ def submit(
     """Run your own method as `ddr suite add` does, and prepare a folder for a pull request.
 
     The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
-    and a card. The command reads the card's fields from the file of --card (default: an earlier
-    card in the folder). If the file lacks a field, the command takes it from the metadata of the
-    method's package or from the method's docstring.
+    and a card. The fields of the card come from --card, or from an earlier card in the folder.
+    Other fields come from the metadata of the method's package, or from its docstring.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
@@ -463,9 +459,9 @@ def verify(
 ) -> None:
     """Rerun splits of a submitted method, drawn at random, and compare all values bit by bit.
 
-    The method runs in sealed processes. If all values and the audit equal those in the
-    submission, the command records the verification in verified.json. If a value differs,
-    the command shows both values, names the libraries whose versions differ, and exits with 1.
+    The method runs in sealed processes. If nothing differs, the command records the verification
+    in verified.json. If a value differs, the command shows both values, names the libraries whose
+    versions differ, and exits with 1.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table
@@ -481,12 +477,10 @@ def verify(
         _print_error(line)
     if not found.is_equal:
         typer.echo(
-            f"{submission.card.label} is not verified: the results of the rerun differ from those "
-            "in the submission.",
-            err=True,
+            f"{submission.card.label} is not verified: the results of the rerun differ.", err=True
         )
         raise typer.Exit(EXIT_FAILED)
     typer.echo(
-        f"{submission.card.label} is verified: all values of {found.rows} rows equal those in the "
-        f"submission ({found.datasets} data sets, number of splits per data set: {found.splits})."
+        f"{submission.card.label} is verified: {found.rows} rows equal those in the submission "
+        f"(data sets: {found.datasets}, splits of each: {found.splits})."
     )

@@ -78,10 +78,7 @@ def sweep(
         raise InputError("Name the parameter to sweep, such as --param beta.")
     if dataset is None:
         if reducers or classifiers:
-            raise InputError(
-                "--reducer and --classifier require --dataset; a spec names its own "
-                "reducers and classifiers."
-            )
+            raise InputError("Use --reducer and --classifier only with --dataset.")
         repeats = options.repeats
         if spec is None and not any("repeats" in text for text in options.overrides or ()):
             # A first look; the spec's own number takes five times as long.

@@ -95,30 +95,22 @@ def load_run(folder: Path) -> Run:
     """Read a result folder; an `InputError` names what is missing or damaged."""
     path = folder / MANIFEST
     if not path.is_file():
-        raise InputError(
-            f"{folder} is not a run's folder, because it contains no {MANIFEST}. "
-            "Name the folder that 'ddr run' wrote, such as results/landsat_ccdr_beta."
-        )
+        raise InputError(f"{folder} contains no {MANIFEST}; name a folder that 'ddr run' wrote.")
     manifest = read_manifest(folder)
     try:
         spec = Spec.from_resolved(manifest.spec)
     except InputError as error:
         reason = str(error).rstrip(".")
-        raise InputError(
-            f"{path} is damaged: {reason}. Restore this file, or run the spec "
-            "again with --redo all."
-        ) from None
+        raise InputError(f"{path} is damaged ({reason}); run the spec with --redo all.") from None
     trials = read_trials(folder, which="all")
     needed = [*spec.metrics, *spec.sweep, *([LABELS] if len(spec.labels) > 1 else [])]
     if trials.empty and not set(spec.metrics) <= set(trials):
         raise InputError(
-            f"{folder} has no finished trial: its {FILE_NAME} is empty. "
-            f"'ddr run {printable(spec_word(folder.name))}' resumes the run."
+            f"{folder} has no finished trial; run 'ddr run {printable(spec_word(folder.name))}'."
         )
     if lacking := [name for name in needed if name not in trials]:
         raise InputError(
-            f"The trial log of {folder} is damaged: it has no column '{lacking[0]}'. Restore the "
-            f"file {FILE_NAME}, or run the spec again with --redo all."
+            f"{folder / FILE_NAME} has no column '{lacking[0]}'; run the spec with --redo all."
         )
     families = {split: split_family(split) for split in trials["split"].unique()}
     return Run(folder, manifest, spec, trials.assign(family=trials["split"].map(families)))

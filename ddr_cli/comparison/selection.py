@@ -179,9 +179,7 @@ def _metric(requested: str | None, places: Sequence[ComparedRun]) -> str:
         who = f"{places[0].label} has" if len(places) == 1 else "The runs have"
         raise InputError(f"{who} no metric '{metric}'.{hint}")
     if get_scale(metric).better is None:
-        raise InputError(
-            f"'{metric}' can't rank methods: neither a high nor a low value is better."
-        )
+        raise InputError(f"For '{metric}', neither high nor low is better; use another metric.")
     return metric
 
 
@@ -203,10 +201,7 @@ def _repeated(place: ComparedRun, metric: str) -> pd.DataFrame:
     if rows.empty:
         place.remarks.append("Not compared, because no trial of the run succeeded")
     elif rows["planned"].max() < 2:
-        place.remarks.append(
-            "Not compared, because the run has only one split; run the spec with more splits, for "
-            "example with --repeats 20"
-        )
+        place.remarks.append("Methods are not compared on one split; use for example --repeats 20")
         return rows.iloc[:0]
     elif len(partial := rows[~complete]):
         names = dict.fromkeys(
@@ -264,9 +259,7 @@ def _settings(at: Sequence[str], places: Sequence[ComparedRun]) -> dict[str, Any
     for text in at:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name or not value:
-            raise InputError(
-                f"--at {text} is not NAME=VALUE; write for example --at n_components=10."
-            )
+            raise InputError(f"--at {text} must be NAME=VALUE, such as --at n_components=10.")
         found[_column(name, parameters, places)] = parse_value(value)
     return found
 

@@ -449,9 +449,8 @@ def _item_of(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Ite
     found = find_item(run, piece, setting)
     if found is None:
         raise InputError(
-            f"{run.folder / journal.FILE_NAME} contains a {piece} '{setting[piece]}' whose "
-            f"parameters are not in {MANIFEST}, so these two files belong to different runs. Run "
-            "the spec again with --redo all."
+            f"{run.folder / MANIFEST} has no parameters of the {piece} '{setting[piece]}'; run the "
+            "spec again with --redo all."
         )
     return found
 

@@ -45,8 +45,8 @@ def paired(first: Row, second: Row) -> PairedDifferences:
         )
     except InputError:
         raise InputError(
-            f"{first.summary.run.name} and {second.summary.run.name} were not run on the same "
-            "splits; run both specs with the same seed and repeats."
+            f"{first.summary.run.name} and {second.summary.run.name} have different splits; set "
+            "the same 'seed' and 'repeats' in both specs."
         ) from None
 
 
@@ -58,9 +58,7 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
     """
     found = [paired(first, second) for first, second in pairs]
     if len({each.splits for each in found}) > 1:
-        raise InputError(
-            "Not all settings were run on the same splits; 'ddr run' runs the missing trials."
-        )
+        raise InputError("Some settings have missing splits; 'ddr run' runs the missing trials.")
     first = pairs[0][0]
     sizes = first.summary.run.sizes(first.family)
     if len(found[0].splits) < 2 or sizes is None or min(sizes) == 0:

@@ -69,24 +69,15 @@ def make_dataset(
         raise InputError(f"y has the shape {labels.shape}, but y needs one class per row of X.")
     missing = np.array([each is None or each != each for each in labels.tolist()])
     if missing.all() or (missing.any() and not unlabelled):
-        raise InputError(
-            "y has missing values; remove these samples from X and y, or use unlabelled=True to "
-            "keep them as unlabelled training samples."
-        )
+        raise InputError("y has missing values; remove these samples or set unlabelled=True.")
     try:
         points = canonical(X)
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"X is not a table of numbers ({error}); convert text to 0/1 columns, for example by "
-            "pandas.get_dummies."
-        ) from None
+        raise InputError(f"X is not numeric ({error}); use pandas.get_dummies for text.") from None
     keep = {"unlabelled": "keep"} if unlabelled else {}
     card = _card(name, title or name, **keep)
     if points.ndim != 2:
-        raise InputError(
-            f"X has the shape {points.shape}, but X needs one row per sample and one column per "
-            "feature."
-        )
+        raise InputError(f"X must be a table (samples x features), but has shape {points.shape}.")
     raw = RawData(
         points,
         # A missing label is replaced by one of their type, to be sorted with them.
@@ -113,10 +104,7 @@ def held_in_memory(dataset: Dataset) -> Iterator[str | dict[str, Any]]:
             if expect.fingerprint == dataset.fingerprint:
                 yield {"name": dataset.name, **options}
                 return
-        raise InputError(
-            f"'{dataset.name}' is the name of a shipped data set, but these arrays differ from "
-            "that data set; choose another name."
-        )
+        raise InputError(f"'{dataset.name}' is a shipped data set; choose another name.")
     bare = _card(dataset.name, dataset.title)
     more = {} if dataset.split is None else {"split": "by_file"}
     more |= {"unlabelled": "keep"} if dataset.n_unlabelled else {}
@@ -132,8 +120,7 @@ def dataset_in_memory(name: str) -> Dataset:
     """Return the data set that this program registered under that name."""
     if name not in _datasets:
         raise DataUnavailableError(
-            f"The data set '{name}' was passed as arrays in another Python program, which this "
-            "program can't read; pass the arrays again."
+            f"The arrays of the data set '{name}' are not in this program; pass them again."
         )
     return _datasets[name]
 

@@ -77,18 +77,14 @@ class CardFile(Frozen):
     @model_validator(mode="after")
     def _stays_inside(self) -> CardFile:
         if self.urls and not is_inside(self.path):
-            raise ValueError(
-                "a file with 'urls' is stored in the cache, so it can't have the path "
-                f"{self.path}; use a path such as <folder>/<file>"
-            )
+            raise ValueError(f"with 'urls', 'path' must be <folder>/<file>, not {self.path}")
         return self
 
 
 def _no_code(name: str) -> str:
     if is_code(name):
         raise ValueError(
-            f"a card can't name code ({name}); install a package that registers a format or "
-            "generator in the entry points ddr.formats or ddr.generators"
+            f"a card can't name code ({name}); use the name of a registered format or generator"
         )
     return name
 
@@ -117,9 +113,7 @@ def _called_in(registry: Registry, *others: str) -> Callable[[Call], Call]:
             raise error_at(("name",), as_clause(error)) from None
         number = call.options.get("number")
         if call.name == OPENML and (type(number) is not int or number < 1):
-            raise error_at(
-                ("number",), "'openml' needs the number of a data set, such as `number: 31`."
-            )
+            raise error_at(("number",), "'openml' needs a number, such as `number: 31`.")
         return call
 
     return check
@@ -246,22 +240,17 @@ class Card(Frozen):
         if self.generate is None and (not self.files or self.format is None):
             raise ValueError("a card needs 'generate', or both 'files' and 'format'")
         if self.generate is not None and (self.files or self.format or self.alternatives):
-            raise ValueError(
-                "a card with 'generate' can't have 'files', 'format' or 'alternatives'"
-            )
+            raise ValueError("with 'generate', remove 'files', 'format' and 'alternatives'")
         if self.split == "by_file":
             for layout in self.layouts:
                 if {file.role for file in layout.files} != {"train", "test"}:
                     raise ValueError(
-                        "'split: by_file' needs a role for every file, and at least one file with "
-                        "each role, train and test"
+                        "`split: by_file` needs train and test files, and a role for each file"
                     )
         for variant in self.variants:
             unknown = variant.options.keys() - self.options.keys()
             if unknown:
-                raise ValueError(
-                    f"a variant names the option '{min(unknown)}', which does not exist"
-                )
+                raise ValueError(f"a variant names the unknown option '{min(unknown)}'")
         return self
 
     def with_path(self, path: Path, *, shipped: bool) -> Card:

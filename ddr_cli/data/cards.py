@@ -74,9 +74,7 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
     if isinstance(name_or_path, Path) or "/" in text or (is_card and ending) or is_table:
         path = (base or Path()) / Path(text).expanduser()
         if not path.is_file():
-            raise InputError(
-                f"There is no {'file' if is_table else 'card'} at {path}; check the path."
-            )
+            raise InputError(f"{path} is not a file; check the path.")
         if is_table:
             raise InputError(f"{path} is a table, not a card; 'ddr data new {path}' writes a card.")
         return read_card(path)
@@ -95,9 +93,7 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
 def _openml_card(name: str) -> Card:
     """Return the card that was stored at the download, or one that only states the number."""
     if not re.fullmatch(r"[1-9][0-9]*", number := name.partition(":")[2]):
-        raise InputError(
-            f"'{name}' is not a data set; an OpenML data set has a number, such as openml:31."
-        )
+        raise InputError(f"'{name}' is not a data set; write a number, such as openml:31.")
     kept = Sources.from_environment().openml_card(int(number))
     if kept.is_file():
         return read_card(kept)

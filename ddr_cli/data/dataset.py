@@ -262,8 +262,7 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
     if card.split == "by_file":
         if raw.sizes is None or len(raw.sizes) != len(files):
             raise InputError(
-                "'split: by_file' can't be used, because the card's format does not record the "
-                "file of each row; remove 'split' from the card."
+                "The card's format does not support `split: by_file`; remove this key."
             )
         split = _split_of(np.repeat([file.role or "" for file in files], raw.sizes))
     if raw.groups is not None:
@@ -297,9 +296,7 @@ def _check_shapes(card: Card, raw: RawData) -> None:
     if raw.X.ndim != 2 or n_samples == 0 or raw.X.shape[1] == 0:
         raise InputError(f"The data set '{card.name}' is empty: the shape of X is {raw.X.shape}.")
     if len(raw.labels) != n_samples:
-        raise InputError(
-            f"The data set '{card.name}' has {n_samples} rows but {len(raw.labels)} labels."
-        )
+        raise InputError(f"'{card.name}' has {n_samples} samples but {len(raw.labels)} labels.")
     shape = raw.image_shape or card.image_shape
     if shape is not None and shape[0] * shape[1] != raw.X.shape[1]:
         raise InputError(
@@ -318,10 +315,7 @@ def _class_names(card: Card, raw: RawData) -> NDArray[np.str_]:
         unknown = unknown | (names == "-1")
     elif unknown.any():
         place = raw.first_unlabelled or f"The data set '{card.name}'"
-        raise InputError(
-            f"{place}: the label is missing; `unlabelled: keep` in the card keeps such rows as "
-            "unlabelled training samples."
-        )
+        raise InputError(f"{place}: the label is missing; set `unlabelled: keep` in the card.")
     if unknown.all():
         raise InputError(f"The data set '{card.name}' has no row with a label.")
     return np.where(unknown, _NONE, names)
@@ -412,8 +406,7 @@ def _splits_by_column(card: Card, parts: Mapping[str, NDArray[Any]]) -> dict[str
         for part in ("train", "test"):
             if not len(getattr(split, part)):
                 raise InputError(
-                    f"The data set '{card.name}' has no row with '{part}' in the column '{name}', "
-                    "which defines the split."
+                    f"'{card.name}' has no row with '{part}' in its split column '{name}'."
                 )
     return splits
 
@@ -464,8 +457,7 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
         )
     if not found and expect.fingerprint not in (None, dataset.fingerprint):
         found.append(
-            f"the counts match, but the values differ (the fingerprint is {dataset.fingerprint}, "
-            f"not {expect.fingerprint})"
+            f"the values differ (fingerprint {dataset.fingerprint}, not {expect.fingerprint})"
         )
     return found
 

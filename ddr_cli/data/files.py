@@ -39,6 +39,12 @@ DAMAGE = (
 )
 
 
+def unreadable(path: Path, error: OSError) -> InputError:
+    """Return the error for a file that the system can't read."""
+    reason = error.strerror or error
+    return InputError(f"{path} can't be read ({reason}); check the path and its permissions.")
+
+
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file, unpacked if it is a gzip file, whatever its name."""
     require_file(path)
@@ -49,17 +55,11 @@ def read_bytes(path: Path) -> bytes:
         with gzip.open(path) as unpacked:
             content = unpacked.read(UNPACKED_LIMIT + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
-            f"{path} is a damaged or incomplete gzip file ({error}); fetch or copy it again."
-        ) from None
+        raise InputError(f"{path} is a damaged gzip file ({error}); copy it again.") from None
     except OSError as error:
-        raise InputError(
-            f"{path} can't be read ({error.strerror or error}); check the path and its permissions."
-        ) from None
+        raise unreadable(path, error) from None
     if len(content) > UNPACKED_LIMIT:
-        raise InputError(
-            f"{path} unpacks to more than {UNPACKED_LIMIT} bytes, which is the limit of ddr."
-        )
+        raise InputError(f"{path} unpacks to more than the limit of {UNPACKED_LIMIT} bytes.")
     return content
 
 
@@ -69,9 +69,7 @@ def decoded_text(path: Path, encoding: str = "utf-8-sig") -> str:
     try:
         return content.decode(encoding)
     except (ValueError, LookupError) as error:
-        raise InputError(
-            f"{path} is not text in the encoding {encoding} ({error}); set the option `encoding`."
-        ) from None
+        raise InputError(f"{path} is not {encoding} text ({error}); set `encoding`.") from None
 
 
 def check_zip(path: Path) -> None:
@@ -79,9 +77,7 @@ def check_zip(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         total = sum(member.file_size for member in archive.infolist())
     if total > UNPACKED_LIMIT:
-        raise InputError(
-            f"{path} unpacks to {total} bytes, but ddr reads at most {UNPACKED_LIMIT}."
-        )
+        raise InputError(f"{path} unpacks to {total} bytes; the limit is {UNPACKED_LIMIT}.")
 
 
 def is_archive(path: Path) -> bool:
@@ -113,24 +109,16 @@ def read_members(
             # Also what is not wanted has to be unpacked to get past it.
             total += size
             if total > limit:
-                raise InputError(
-                    f"{path} unpacks to more than {limit} bytes, which is the limit of ddr."
-                )
+                raise InputError(f"{path} unpacks to more than the limit of {limit} bytes.")
             if count > most_files:
-                raise InputError(
-                    f"{path} contains more than {most_files} files, which is the limit of ddr."
-                )
+                raise InputError(f"{path} contains more than the limit of {most_files} files.")
             inner = _inner_name(name)
             if content is not None and inner is not None and (wanted is None or wanted(inner)):
                 yield inner, content()
     except DAMAGE as error:
-        raise InputError(
-            f"{path} is a damaged or incomplete archive ({error}); fetch or copy it again."
-        ) from None
+        raise InputError(f"{path} is a damaged archive ({error}); copy it again.") from None
     except OSError as error:
-        raise InputError(
-            f"{path} can't be read ({error.strerror or error}); check the path and its permissions."
-        ) from None
+        raise unreadable(path, error) from None
 
 
 # The size that a member states, its name, and what reads it, which gives no more than that size.
@@ -217,13 +205,10 @@ def pattern_labeller(label: str) -> Callable[[str], str]:
     try:
         expression = re.compile(label)
     except re.error as error:
-        raise InputError(
-            f"The label pattern '{label}' is not a regular expression: {error}."
-        ) from None
+        raise InputError(f"The label pattern '{label}' is not valid: {error}.") from None
     if expression.groups != 1:
         raise InputError(
-            f"The label pattern '{label}' must have one group in parentheses (the label), but has "
-            f"{expression.groups}."
+            f"The label pattern '{label}' needs 1 group in parentheses, not {expression.groups}."
         )
 
     def found(name: str) -> str:
@@ -232,8 +217,7 @@ def pattern_labeller(label: str) -> Callable[[str], str]:
                 match = expression.search(name)
         except TookTooLongError:
             raise InputError(
-                f"The label pattern '{label}' takes more than {_LONGEST_SEARCH:g} s on the file "
-                f"name '{name}': write it without nested repetitions."
+                f"The label pattern '{label}' is too slow for '{name}'; remove nested repetitions."
             ) from None
         if match is None or match.group(1) is None:
             raise InputError(f"The label pattern '{label}' does not match the file name '{name}'.")
@@ -246,7 +230,6 @@ def _folder(name: str) -> str:
     parts = name.split("/")
     if len(parts) < 2:
         raise InputError(
-            f"The file '{name}' is not in a folder named after its class; move the file into "
-            "such a folder, or set `label` to a pattern for the file name."
+            f"The file '{name}' is in no class folder; set `label` to a pattern of file names."
         )
     return parts[-2]

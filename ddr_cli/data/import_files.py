@@ -35,10 +35,7 @@ def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset
         raise InputError(f"The data set '{card.name}' needs no files; there is nothing to import.")
     files = [file for layout in card.layouts for file in layout.files]
     if outside := [file.path for file in files if not is_inside(file.path)]:
-        raise InputError(
-            f"The card '{card.name}' states the path {outside[0]}, so 'import' can't be used; put "
-            "the file at this path, or change the card."
-        )
+        raise InputError(f"'import' can't move files to {outside[0]}; put the file there.")
     offered: _Offered = {}
     for path in given:
         offered |= _offered_by(path)

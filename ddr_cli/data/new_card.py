@@ -96,8 +96,8 @@ def look_at(path: Path, name: str, said: Mapping[str, Any], *, yes: bool = False
         lines = [f"  {flags}    ({text})" for flags, text in seen.questions]
         what = "one setting" if len(lines) == 1 else f"{len(lines)} settings"
         raise InputError(
-            f"{path} does not determine {what}. Decide with these options, or accept the proposals "
-            "with --yes:\n" + "\n".join(lines)
+            f"{path} does not determine {what}. Set these options, or accept all with --yes:\n"
+            + "\n".join(lines)
         )
     return seen
 
@@ -112,9 +112,7 @@ def format_of(path: Path) -> str:
     if path.suffix.lower() in by_ending:
         return by_ending[path.suffix.lower()]
     if is_archive(path):
-        raise InputError(
-            f"{path} is an archive; state its content with --format images or --format text."
-        )
+        raise InputError(f"{path} is an archive; add --format images or --format text.")
     if is_idx(read_bytes(path)):
         return "idx"
     text = decoded_text(path, "latin-1")  # only the shape of the lines counts here
@@ -162,9 +160,7 @@ def write_new_card(
 def renew_card(target: Path, *, force: bool, sources: Sources) -> Dataset:
     """Update a user's card to its current files; return the data set."""
     if not force:
-        raise InputError(
-            f"{target} already exists; use --force to update this card from the current files."
-        )
+        raise InputError(f"{target} already exists; to update this card, use --force.")
     return write_card(dict(read_document(target).data), target, sources)
 
 
@@ -314,8 +310,7 @@ def _look_at_table(path: Path, name: str, seen: Seen) -> None:
     table = _table(path, name, seen)
     if len(table.cells) < 2:
         raise InputError(
-            f"{path} has only {len(table.cells)} row of data; use a file with several samples of "
-            "at least two classes."
+            f"{path} has {len(table.cells)} row of data; use a file with two or more classes."
         )
     markers = list(dict.fromkeys([*MISSING_VALUES, *said.get("missing_values", ())]))
     if "missing_values" in said:
@@ -535,10 +530,7 @@ def _find_groups(columns: list[_Column], label: _Column | None, seen: Seen) -> l
             return columns
         first = likely[0]
         flags = f"{_flag('groups', first.key)} or {_flag('feature', first.key)}"
-        text = (
-            f"rows with equal {first.title} ({len(first.values)} values) have the same class: does "
-            "each value mean one subject, whose rows a split must keep together?"
-        )
+        text = f"are the {len(first.values)} values of {first.title} groups, such as subjects?"
         found = [first] if seen.ask(flags, text) else []
     if not found:
         return columns
@@ -587,10 +579,7 @@ def _look_at_labels(column: _Column, seen: Seen) -> None:
     """Ask about labels that may not be classes: missing ones, -1, hundreds of numbers."""
     n, title = len(column.values), column.title
     if column.is_numeric and n > _MOST_CLASSES:
-        text = (
-            f"{title} has {n} different numbers: are these the classes? If not, choose another "
-            "--label."
-        )
+        text = f"{title} has {n} different numbers: are these the classes? If not, set --label."
         seen.ask("--yes", text)
     if "unlabelled" in seen.said:
         return

@@ -154,9 +154,7 @@ def assess(results: Path, paper: str | None = None) -> Assessment:
         folders = [folder for folder in folders if folder.name in specs]
     if not folders:
         first = papers[0].artefacts[0].specs[0]
-        raise InputError(
-            f"{results} has no results of the paper '{paper}'; run a spec first: 'ddr run {first}'."
-        )
+        raise InputError(f"{results} has no runs of {paper}; start with 'ddr run {first}'.")
     summaries, unread = {}, []
     for folder in track(folders, "Runs"):
         try:

@@ -76,8 +76,7 @@ class Lookup:
         summary, rows = self._matching(selector)
         if len(rows) > 1 and selector.pick == "only":
             raise UnansweredError(
-                f"this entry selects {len(rows)} rows of the results of {summary.run.name}, but "
-                "must select one"
+                f"{len(rows)} rows of {summary.run.name} match this entry, instead of one"
             )
         return self._best(summary, rows)
 
@@ -94,8 +93,7 @@ class Lookup:
         for place, group in sorted(groups.items()):
             if len(group) > 1 and selector.pick == "only":
                 raise UnansweredError(
-                    f"this entry selects {len(group)} rows of the results of {summary.run.name} at "
-                    f"the grid value {place}, but must select one"
+                    f"{len(group)} rows of {summary.run.name} match this entry at {place}, not one"
                 )
             found.append((float(place), self._best(summary, group)))
         return found
@@ -105,9 +103,7 @@ class Lookup:
             selector = self.over.applied(selector, self.default) or selector
         name = selector.spec or self.default
         if name not in self.summaries:
-            raise UnansweredError(
-                f"the spec {name} has no results; 'ddr run {name}' runs this spec"
-            )
+            raise UnansweredError(f"the spec {name} has no results; run it with 'ddr run {name}'")
         summary = self.summaries[name]
         run = summary.run
         if not run.is_complete:
@@ -152,7 +148,7 @@ def nearest_place(places: Iterable[Any], target: float) -> float:
     """
     numbers = sorted({float(place) for place in places if not pd.isna(place)})
     if not numbers:
-        raise UnansweredError("the results have no value of the parameter that the entry names")
+        raise UnansweredError("the results have no grid for the parameter of this entry")
 
     def distance(place: float) -> float:
         if place > 0 and target > 0:

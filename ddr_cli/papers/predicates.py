@@ -220,9 +220,7 @@ class MinimumIn(OnGrid):
         # The best on the other side of the border shows how much the minimum's position means.
         others = [item for item in found if (self.low <= item[0] <= self.high) != inside]
         if not others:
-            raise UnansweredError(
-                "the grid needs values inside and outside the range that the claim names"
-            )
+            raise UnansweredError("the grid needs values inside and outside the range of the claim")
         other_place, other = min(others, key=_mean)
         meant = f"in the range from {view.place(self.low)} to {plain(self.high)}"
         if self.low == self.high:
@@ -326,9 +324,7 @@ class AheadAlong(_Range, Compares):
     def __call__(self, view: PartView) -> Outcome:
         found = view.common(self.low, self.high)
         if not found:
-            raise UnansweredError(
-                "in the range of the claim, the grids of the two methods share no value"
-            )
+            raise UnansweredError("in the range of the claim, the two grids share no value")
         sign = -1 if view.lower_is_better else 1
         gains = [sign * (ours["mean"] - other["mean"]) for _, ours, other in found]
         ahead = sum(gain > 0 for gain in gains)

@@ -62,8 +62,8 @@ def read_record(results: Path) -> Record:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InputError(
-            f"{path} is not a record of verdicts ({place}: {first['msg']}). Delete "
-            f"{path.name}; 'ddr report {results}' then writes a new record."
+            f"{path} is not valid ({place}: {first['msg']}); delete it and run 'ddr report "
+            f"{results}'."
         ) from None
 
 

@@ -161,9 +161,9 @@ class PrintedNumber(_Answered):
     @model_validator(mode="after")
     def _spread_has_a_value(self) -> Self:
         if self.value is None and self.sd is not None:
-            raise ValueError("'sd' needs a printed 'value', which is missing")
+            raise ValueError("'sd' needs the key 'value'")
         if self.seconds is None and self.seconds_than is not None:
-            raise ValueError("'seconds_than' needs printed 'seconds', which are missing")
+            raise ValueError("'seconds_than' needs the key 'seconds'")
         return self
 
 
@@ -247,14 +247,9 @@ class Artefact(Frozen):
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self) -> Self:
         if self.kind == "marks" and not (self.marks and self.thresholds):
-            raise ValueError(
-                f"'{self.id}' has `kind: marks`, so it also needs the keys 'marks' and 'thresholds'"
-            )
+            raise ValueError(f"'{self.id}' has `kind: marks`, so it needs 'marks' and 'thresholds'")
         if self.kind != "marks" and (self.marks or self.thresholds):
-            raise ValueError(
-                f"'{self.id}' has the key 'marks' or 'thresholds', so it needs `kind: marks`, not "
-                f"`kind: {self.kind}`"
-            )
+            raise ValueError(f"'{self.id}' has 'marks' or 'thresholds', so it needs `kind: marks`")
         timed = [item.id for item in self.printed if item.seconds is not None]
         for item in self.printed:
             if item.seconds_than not in (None, *timed):
@@ -315,10 +310,7 @@ class Part(_Said):
         term = terms[name]
         own = {key: value for key, value in given.items() if key not in ("term", "why")}
         if set(own) & set(term.set) and "why" not in given:
-            raise ValueError(
-                f"the glossary defines the thresholds of '{name}'; to change one here, add the "
-                "key 'why'"
-            )
+            raise ValueError(f"to change a threshold of '{name}', add the key 'why'")
         predicate = {"name": term.predicate, **term.set, **own}
         return {"why": given.get("why"), **data, "term": name, "predicate": predicate}
 
@@ -378,9 +370,7 @@ class Claim(_Said):
     @model_validator(mode="after")
     def _has_a_part_that_counts(self) -> Self:
         if all(part.reading for part in self.parts):
-            raise ValueError(
-                f"every part of '{self.id}' has a 'reading'; remove at least one of these keys"
-            )
+            raise ValueError(f"every part of '{self.id}' has a 'reading'; remove one 'reading'")
         return self
 
 
@@ -429,9 +419,7 @@ class Paper(Frozen):
         selected = [(name, entry.select, artefact) for name, entry, artefact in entries]
         for owner in (*self.claims, *self._parts()):
             if owner.artefact not in by_id:
-                raise ValueError(
-                    f"claim '{owner.id}' names the artefact '{owner.artefact}', which is missing"
-                )
+                raise ValueError(f"claim '{owner.id}': there is no artefact '{owner.artefact}'")
         for part in self._parts():
             selected += [(part.id, select, by_id[part.artefact]) for select in part.selectors]
         for name, select, artefact in selected:
@@ -441,16 +429,13 @@ class Paper(Frozen):
         known = {name for name, *_ in entries}
         for _, entry, _ in entries:
             if entry.same_as not in (None, *known):
-                raise ValueError(
-                    f"'same_as' of '{entry.id}' names '{entry.same_as}', which is missing"
-                )
+                raise ValueError(f"'same_as' of '{entry.id}': there is no entry '{entry.same_as}'")
         specs = {spec for artefact in self.artefacts for spec in artefact.specs}
         for reading in self.readings:
             if unknown := {*reading.specs, *reading.specs.values()} - specs:
                 name = min(unknown)
                 raise ValueError(
-                    f"the interpretation '{reading.name}' refers to the spec '{name}', but no "
-                    "table or figure of the paper uses this spec"
+                    f"no table or figure uses the spec '{name}' of the reading '{reading.name}'"
                 )
         return self
 

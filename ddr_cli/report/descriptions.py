@@ -67,10 +67,7 @@ def describe(name: str, *more: Kind) -> str:
     found = [described(name) for names, described in tables if name in names]
     if not found:
         known = list(dict.fromkeys(each for names, _ in tables for each in names))
-        raise InputError(
-            f"Unknown name {name!r}.{did_you_mean(name, known)} 'ddr list' shows the kinds of "
-            "names, and 'ddr list KIND', such as 'ddr list reducers', shows the names."
-        )
+        raise InputError(f"Unknown name {name!r}.{did_you_mean(name, known)} See 'ddr list'.")
     return "\n\n\n".join(found)
 
 

@@ -37,9 +37,7 @@ def read_labels(rule: Any) -> tuple[Budget, ...]:
     if not isinstance(rule, list | tuple | dict):
         raise ValueError(f"'labels' must be a list {_EXAMPLE}, but is {value_text(rule)}")
     if not rule:
-        raise ValueError(
-            f"'labels' must contain at least one number (of labelled samples per class), {_EXAMPLE}"
-        )
+        raise ValueError(f"'labels' must contain at least one number, {_EXAMPLE}")
     try:
         budgets = grid_values(rule)
     except GridError as error:
@@ -50,8 +48,8 @@ def read_labels(rule: Any) -> tuple[Budget, ...]:
             continue
         hint = did_you_mean(budget, [ALL]) if isinstance(budget, str) else ""
         message = (
-            "the number of labelled samples per class must be a whole number of 1 or more, or "
-            f"'all', but is {value_text(budget)}.{hint}"
+            "'labels' must list whole numbers of 1 or more, or 'all', not "
+            f"{value_text(budget)}.{hint}"
         )
         problems.append(problem_at(place_in(rule, budget), message))
     refuse(problems)
@@ -66,8 +64,8 @@ def check_budgets(budgets: Sequence[Budget], classes: Classes | None) -> Iterabl
     for i, budget in enumerate(budgets):
         if budget != ALL and budget > classes[smallest]:
             message = (
-                f"{budget} labelled samples per class are too many: the training set has only "
-                f"{classes[smallest]} samples of class {value_text(smallest)}."
+                f"{budget} labelled samples per class are too many: class {value_text(smallest)} "
+                f"has only {classes[smallest]} training samples."
             )
             yield problem_at((i,), message)
 

@@ -38,9 +38,7 @@ def too_many_trials(spec: Spec) -> str:
         count *= count_settings(items, spec.sweep, tuned=tuned)
     if count <= MAX_TRIALS:
         return ""
-    return (
-        f"the spec has {count} trials, but the limit is {MAX_TRIALS}; use fewer values or splits."
-    )
+    return f"the spec has {count} trials, above the limit of {MAX_TRIALS}; use fewer splits."
 
 
 def problems_of(spec: Spec, context: Context) -> Problems:
@@ -55,7 +53,7 @@ def problems_of(spec: Spec, context: Context) -> Problems:
 def _of_classifiers(spec: Spec) -> Problems:
     for control in (FULL_FEATURES, SHUFFLED_LABELS):
         if control in spec.controls and not spec.classifiers:
-            message = f"{control} needs a classifier, but the spec has no classifiers."
+            message = f"'{control}' needs a classifier; add one to 'classifiers'."
             yield problem_at(("controls", spec.controls.index(control)), message)
     reducers = {item.name for item in spec.reducers}
     for i, classifier in enumerate(spec.classifiers):
@@ -76,10 +74,7 @@ def _of_the_data_set(spec: Spec, context: Context) -> Problems:
     looks = {"measures": bool(spec.measures), "embeddings": spec.embeddings is not None}
     for key, is_used in looks.items():
         if is_used and card.unlabelled:
-            message = (
-                f"{card.name} has rows without a label, but {key} need the classes of all samples; "
-                f"remove {key}."
-            )
+            message = f"remove '{key}', because {card.name} has unlabelled samples."
             yield problem_at((key,), message)
 
 
@@ -88,15 +83,12 @@ def _of_labels(spec: Spec) -> Problems:
     for i, step in enumerate(spec.preprocess):
         if (has_budgets or SHUFFLED_LABELS in spec.controls) and needs_labels(step):
             message = (
-                f"{step.name} uses all labels of the training set, including those that 'labels' "
-                "or 'shuffled_labels' hide from the methods; remove the step or these keys."
+                f"{step.name} sees labels that 'labels' or 'shuffled_labels' hide; remove the step."
             )
             yield problem_at(("preprocess", i), message)
     if has_budgets and spec.embeddings is not None:
         # Which points have an embedding would differ from budget to budget.
-        message = (
-            "ddr keeps embeddings only if the methods see all labels; remove labels or embeddings."
-        )
+        message = "'embeddings' can't be combined with 'labels'; remove one of these keys."
         yield problem_at(("embeddings",), message)
 
 
@@ -124,7 +116,9 @@ def _of_grids(spec: Spec) -> Problems:
         for i, item in enumerate(items):
             for name in item.grids:
                 if f"{item.prefix}.{name}" in spec.sweep:
-                    message = f"{name} is tuned by this grid and also swept; remove one of the two."
+                    message = (
+                        f"'{name}' has a grid for tuning and is also swept; remove one of the two."
+                    )
                     yield problem_at((section, i, name), message)
     for i, mode in enumerate(spec.sweep.get("reducer.mode", ())):
         if not any(getattr(item.traits(), str(mode)) for item in spec.reducers):

@@ -119,9 +119,8 @@ def sections_of(name: str) -> list[str]:
     ]
     if not found:
         raise InputError(
-            f"{shown(name)} lacks methods that a component of a spec needs. A reducer needs fit "
-            "and transform (or fit_transform). A classifier needs fit and predict. A measure needs "
-            "score_many."
+            f"{shown(name)} is neither a reducer (fit, transform), a classifier (fit, predict) nor "
+            "a measure (score_many)."
         )
     return found
 
@@ -223,9 +222,8 @@ def untrusted_values(section: str, name: str, params: Mapping[str, Any]) -> dict
         texts = undeclared_texts(factory, parameter, value)
         if texts and not is_trusted(value_source(name, parameter, value)):
             found[parameter] = (
-                f"{value_text(texts[0])} is not among the choices that {shown(name)} declares for "
-                f"{parameter}, so it may be the path of a file or code. Check what this value "
-                "does, then use --trust."
+                f"{value_text(texts[0])} is not a declared choice for {parameter} of "
+                f"{shown(name)}; if it is safe, use --trust."
             )
     return found
 

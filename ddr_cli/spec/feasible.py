@@ -188,34 +188,23 @@ def unprepared(
     name: str, missing: bool, coded: Sequence[str], steps: Sequence[StepSpec]
 ) -> Iterator[tuple[KeyPath, str]]:
     """Yield the steps that a data set with missing values or category codes still needs."""
+    codes = f"{name} has categorical columns ({', '.join(coded)})"
     for i, step in enumerate(steps):
         if missing and not _takes_missing(step):
-            yield (
-                ("preprocess", i),
-                f"{step.name} does not support missing values, which {name} has: put impute before "
-                "this step.",
-            )
+            message = f"{name} has missing values; put the step 'impute' before '{step.name}'."
+            yield ("preprocess", i), message
             missing = False
         if coded and step.name in ("pca", "svd", "variance_threshold"):
-            yield (
-                ("preprocess", i),
-                f"{step.name} cannot keep the categorical columns of {name} "
-                f"({', '.join(coded)}): put one_hot before this step.",
-            )
+            yield ("preprocess", i), f"{codes}; put the step 'one_hot' before '{step.name}'."
             coded = ()
         # A step of the user's own may do either.
         own = is_code(step.name)
         missing = missing and not (own or step.name == "impute")
         coded = () if own or step.name == "one_hot" else coded
     if missing:
-        message = f"{name} has missing values: add the step impute to preprocess."
-        yield ("preprocess",), message
+        yield ("preprocess",), f"{name} has missing values; add 'impute' to 'preprocess'."
     if coded:
-        yield (
-            ("preprocess",),
-            f"{name} has categorical columns as codes ({', '.join(coded)}): add the step one_hot "
-            "to preprocess.",
-        )
+        yield ("preprocess",), f"{codes}; add 'one_hot' to 'preprocess'."
 
 
 def needed_steps(card: Card) -> list[str]:

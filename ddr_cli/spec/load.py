@@ -127,9 +127,7 @@ def find_yaml(text: str, folder: str, what: str) -> Path:
     if is_folder:
         raise InputError(f"{path} is a folder; name a {what} in this folder. {hint}")
     if exists:
-        raise InputError(
-            f"{text} is not a regular file, so it can't be a {what}; name a YAML file."
-        )
+        raise InputError(f"{text} is not a file; name the YAML file of a {what}.")
     looks_like_path = len(path.parts) > 1 or path.suffix in (".yaml", ".yml")
     told = f"There is no {what} at {text}." if looks_like_path else f"There is no {what} '{text}'."
     raise InputError(f"{told}{_nearest(path, shipped, what)} {hint}")
@@ -234,8 +232,7 @@ def _declared_grid(spec: Spec, key: str) -> list[Any]:
     if name not in declared:
         others = f" (only for {', '.join(declared)})" if declared else ""
         raise InputError(
-            f"The methods of {spec.name} declare no grid for {key}{others}; set the values, such "
-            "as --values 1,2,5."
+            f"{spec.name} has no default grid for {key}{others}; add for example --values 1,2,5."
         )
     # Rounded as the values of a rule, so that 13 values from 0.01 to 10 are the same either way.
     return [rounded(value) for value in declared[name]]

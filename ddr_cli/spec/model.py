@@ -34,10 +34,7 @@ Control = Literal["none", "pca", "random_projection", "full_features", "shuffled
 
 def _one_folder(name: str) -> str:
     if not is_one_name(name):
-        raise ValueError(
-            f"the name of a spec is also the name of its result folder, and {value_text(name)} "
-            "is not a valid folder name: rename the file, the data set or the track"
-        )
+        raise ValueError(f"{value_text(name)} is not a valid folder name; rename the spec")
     return name
 
 

@@ -36,9 +36,7 @@ _SPLITS = {
 def write_method(name: str, *, force: bool = False) -> tuple[Path, Path, str]:
     """Write ``<name>.py`` and its test here; return both and the name of the method for specs."""
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise InputError(
-            f"'{name}' is not a valid name of a Python module; use a name such as my_method."
-        )
+        raise InputError(f"'{name}' is not a Python name; use for example my_method.")
     code, test = Path(f"{name}.py"), Path(f"test_{name}.py")
     class_name = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
     for path in (code, test):
@@ -84,9 +82,7 @@ def write_spec(
 
 def _refuse_existing(path: Path, force: bool) -> None:
     if path.exists() and not force:
-        raise InputError(
-            f"{path} already exists; choose another name, or use --force to replace the file."
-        )
+        raise InputError(f"{path} already exists; use another name, or replace it with --force.")
 
 
 def _spec_text(

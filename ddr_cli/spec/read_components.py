@@ -55,9 +55,7 @@ def nested(value: Any, what: str, own: Collection[str], rest: str) -> Any:
     if isinstance(value, str):
         return {"name": value, rest: {}}
     if not isinstance(value, dict):
-        raise ValueError(
-            f"{what}, or a mapping with the key 'name', but this is {value_text(value)}"
-        )
+        raise ValueError(f"{what}, or a mapping with 'name', not {value_text(value)}")
     known = {key: item for key, item in value.items() if key in own}
     return {**known, rest: {key: item for key, item in value.items() if key not in own}}
 
@@ -243,11 +241,7 @@ def labelled(
         if message := next(filter(None, (_repeats(item, *each, tuned) for each in before)), ""):
             problems.append(problem_at((i,), message))
         if item.label and item.label in labels:
-            problems.append(
-                problem_at(
-                    (i, "label"), f"the label '{item.label}' is used twice; choose another label."
-                )
-            )
+            problems.append(problem_at((i, "label"), f"the label '{item.label}' is not unique."))
         labels.append(item.label or _default_label(item, items, open_ones[i]))
     refuse(problems)
     for i in range(len(taken), len(labels)):
@@ -267,9 +261,8 @@ def _repeats(item: Item, other: Item, unfixed: set[str], tuned: bool) -> str:
     if tuned and item.is_tunable and _identity(item, unfixed) == _identity(other, unfixed):
         names = ", ".join(sorted(unfixed & item.params.keys())) or "nothing"
         return (
-            f"{item.name} is listed twice, and the two items differ only in tuned or swept "
-            f"parameters ({names}); list {item.name} once with a grid, or set another parameter to "
-            "different values."
+            f"{item.name} is listed twice, with differences only in tuned or swept parameters "
+            f"({names}); list it once."
         )
     return ""
 

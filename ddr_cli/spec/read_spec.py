@@ -75,9 +75,7 @@ class ReadPaper(PaperRef):
         known = list(paper_files())
         if name not in known:
             hint = did_you_mean(name, known)
-            raise ValueError(
-                f"there is no paper '{name}'.{hint} The papers are {', '.join(known)}."
-            )
+            raise ValueError(f"there is no paper '{name}'.{hint} Papers: {', '.join(known)}.")
         return name
 
     @field_validator("artefact")
@@ -156,10 +154,7 @@ class ReadSpec(Spec):
     def _as_tuple(cls, value: Any, info: Info) -> Any:
         if value == [] and info.field_name not in ("preprocess", "controls"):
             if info.field_name == "reducers":
-                raise ValueError(
-                    "'reducers' must have at least one item ('none' is the baseline without "
-                    "reduction)"
-                )
+                raise ValueError("'reducers' is empty; list at least one reducer, such as none")
             raise ValueError("a spec needs at least one classifier or measure")
         return tuple(value) if isinstance(value, list) else value
 
@@ -178,10 +173,7 @@ class ReadSpec(Spec):
         split = info.data.get("split")
         items = (*items, *_added(info, items))  # type: ignore[arg-type]  # of the list's own kind
         if info.field_name == "classifiers" and items and split and split.kind == "whole":
-            raise ValueError(
-                "with the split kind 'whole', classifiers have no test samples; use 'measures' "
-                "instead of 'classifiers'"
-            )
+            raise ValueError("`kind: whole` has no test set; use 'measures', not 'classifiers'")
         problems = []
         for i, item in enumerate(items):
             for name, value in item.params.items():
@@ -224,10 +216,7 @@ class ReadSpec(Spec):
         context = info.context
         budgets = read_labels(value)
         if info.data.get("measures") and any(budget != ALL for budget in budgets):
-            raise ValueError(
-                "measures need the classes of all samples, so a spec can't have both 'measures' "
-                "and 'labels'; remove one of these keys"
-            )
+            raise ValueError("'measures' and 'labels' can't be combined; remove one of these keys")
         refuse(check_budgets(budgets, context.class_sizes))
         if context.class_sizes:
             # What is tuned is divided into folds of the labelled points.
@@ -246,10 +235,7 @@ class ReadSpec(Spec):
         measured = [item.factory.scale.name for item in info.data.get("measures", ())]
         if measured and info.data.get("classifiers") == ():
             if value is not None:
-                raise ValueError(
-                    "'metrics' needs 'classifiers', but the spec has only 'measures'; remove "
-                    "'metrics'"
-                )
+                raise ValueError("'metrics' needs 'classifiers'; remove 'metrics'")
             return tuple(dict.fromkeys(measured))
         known, problems = metric_names(), []
         names = ["error"] if value is None else value
@@ -259,9 +245,7 @@ class ReadSpec(Spec):
             if not isinstance(name, str) or name not in known:
                 hint = did_you_mean(name, known) if isinstance(name, str) else ""
                 hint = hint or f" The metrics are {', '.join(known)}."
-                problems.append(
-                    problem_at((i,), f"there is no metric called {value_text(name)}.{hint}")
-                )
+                problems.append(problem_at((i,), f"there is no metric {value_text(name)}.{hint}"))
             elif name in names[:i]:
                 problems.append(problem_at((i,), f"the metric '{name}' is listed twice."))
             elif lack := _lacking(name, info.data.get("classifiers", ()), info.context):
@@ -282,10 +266,7 @@ class ReadSpec(Spec):
         if tune is None:
             return tune
         if info.data.get("classifiers") == ():
-            raise ValueError(
-                "tuning needs the score of a classifier, but the spec has no classifiers; remove "
-                "'tune'"
-            )
+            raise ValueError("'tune' needs a classifier, but the spec has none; remove 'tune'")
         metrics, classes = info.data.get("metrics", ()), info.context.class_sizes
         left_out = {*measured(), TRAINING_ERROR}
         known = [name for name in metrics if name not in left_out and get_scale(name).better]
@@ -295,8 +276,7 @@ class ReadSpec(Spec):
         if metrics and metric not in known:
             hint = did_you_mean(metric, known) or f" Use {' or '.join(known) or 'error'}."
             message = (
-                "tuning needs a metric that the spec lists and that scores classifiers on the test "
-                f"set; '{metric}' is no such metric.{hint}"
+                f"'metric' must be one of the spec's metrics of the test set, not '{metric}'.{hint}"
             )
             problems.append(problem_at(("metric",), message))
         if classes and (lack := too_few_for_folds(classes, tune.folds)):
@@ -329,9 +309,7 @@ class ReadSpec(Spec):
             message = f"x must be {needed}, but is '{plot.x}'. Use {' or '.join(axes)}."
             problems.append(problem_at(("x",), message))
         elif sweep is not None and plot.log and not is_positive(grids.get(plot.x, ("",))):
-            message = (
-                f"a logarithmic axis needs numbers above 0, but {plot.x} also has other values."
-            )
+            message = f"a logarithmic axis needs numbers above 0, but {plot.x} has others."
             problems.append(problem_at(("log",), message))
         if metrics and plot.y not in metrics:
             message = f"y must be a metric of the spec, but is '{plot.y}'. Use "
@@ -386,8 +364,8 @@ def _lacking(name: str, classifiers: Sequence[ClassifierSpec], context: Context)
         classifier = make(item.factory, item.params)
         if not any(hasattr(classifier, method) for method in needed):
             return (
-                f"{name} needs {' or '.join(needed)}, which the classifier {item.name} does not "
-                "have. Remove the metric, or use another classifier, such as knn."
+                f"the classifier {item.name} has no {' or '.join(needed)}; remove the metric "
+                f"{name}."
             )
     classes = context.expect.classes if context.expect else None
     if classes:

@@ -43,15 +43,9 @@ class ReadSplit(SplitSpec):
     def _of_the_kind(cls, value: Any, info: Info) -> Any:
         kind = info.data.get("kind")
         if info.field_name == "repeats" and kind == "predefined" and value != 1:
-            raise ValueError(
-                "there is only one predefined split, so 'repeats' must be 1 or left out, but is "
-                f"{value}"
-            )
+            raise ValueError(f"'repeats' must be 1 for the predefined split, but is {value}")
         if info.field_name == "test" and value is not None and kind not in (*_WITH_REST, None):
-            raise ValueError(
-                f"the key 'test' needs the split kind {' or '.join(_WITH_REST)}, but the kind "
-                f"is {kind}"
-            )
+            raise ValueError(f"'test' needs the split kind {' or '.join(_WITH_REST)}, not {kind}")
         if info.field_name == "predefined" and value and kind not in ("resample", None):
             raise ValueError(f"`predefined: true` needs `kind: resample`, but the kind is {kind}")
         return value
@@ -67,10 +61,7 @@ class ReadSplit(SplitSpec):
         split = self
         if self.kind in ("predefined", "resample"):
             if expect.split is None and card.split is None:
-                message = (
-                    f"{card.name} has no predefined split, which the kind {self.kind} needs; "
-                    "use fraction, per_class or labelled."
-                )
+                message = f"{card.name} has no predefined split; use `kind: fraction`."
                 raise error_at(("kind",), message)
             context.n_train = expect.split.train if expect.split else None
         elif self.kind == "whole":
@@ -93,14 +84,10 @@ class ReadSplit(SplitSpec):
         """Reject a source of splits that is missing, or that the kind does not accept."""
         for name in ("file", "column", "sha256"):
             if self.kind != "given" and getattr(self, name) is not None:
-                raise error_at(
-                    (name,), f"the key '{name}' needs `kind: given`, but the kind is {self.kind}."
-                )
+                raise error_at((name,), f"'{name}' needs `kind: given`, not `{self.kind}`.")
         if self.kind == "given" and (self.file is None) == (self.column is None):
             message = (
-                "the split kind 'given' needs either 'file' or 'column'. 'file' is a CSV table "
-                "with train and test next to the spec. 'column' is a column that the card lists in "
-                "'parts'."
+                "`kind: given` needs either 'file' (a CSV table) or 'column' (a card's column)."
             )
             raise error_at((), message)
 
@@ -121,7 +108,7 @@ class ReadSplit(SplitSpec):
         except InputError as error:
             raise error_at(("file",), as_clause(error)) from None
         if self.sha256 not in (None, given.sha256):
-            message = f"{self.file} has changed; update sha256 to {given.sha256}."
+            message = f"{self.file} has changed; update 'sha256' to {given.sha256}."
             raise error_at(("sha256",), message)
         context.n_train = given.fewest_train
         split = self.model_copy(update={"sha256": given.sha256})
@@ -129,31 +116,30 @@ class ReadSplit(SplitSpec):
 
     def _grouped(self, context: Context, card: Card, expect: Expect) -> Self:
         if TRAIN in context.swept and self.folds is not None:
-            message = "the spec sweeps split.train, so folds must be left out."
+            message = "the spec sweeps 'split.train'; remove 'folds'."
             raise error_at(("folds",), message)
         if card.has_groups is False:
             raise error_at(("kind",), as_clause(InputError(no_groups(card.name))))
         n = expect.groups
         if n is not None and isinstance(self.folds, int) and n < self.folds:
-            message = f"{card.name} has {n} groups, which are too few for {self.folds} folds."
+            message = f"{card.name} has only {n} groups; set 'folds' to at most {n}."
             raise error_at(("folds",), message)
         if self.folds != LEAVE_ONE_OUT:
             return self
         if n is None:
             message = (
-                f"the card of {card.name} does not state the number of groups; add 'groups: N' "
-                "below 'expect' in the card."
+                f"the card of {card.name} lacks the number of groups; add 'groups: N' to 'expect'."
             )
             raise error_at(("folds",), message)
         if n < 2:
             raise error_at(
                 ("folds",),
-                f"{card.name} has only one group, so no group can be left out; use another split.",
+                f"{card.name} has only one group; use another split kind.",
             )
         return self._with_repeats(n, f"the number of groups of {card.name}")
 
     def _with_repeats(self, n: int, what: str) -> Self:
         if "repeats" in self.model_fields_set and self.repeats != n:
-            message = f"repeats must be {n} ({what}) or left out, but is {self.repeats}."
+            message = f"'repeats' must be {n} ({what}), but is {self.repeats}."
             raise error_at(("repeats",), message)
         return self.model_copy(update={"repeats": n})

@@ -251,10 +251,7 @@ def parse_values(text: str) -> Grid:
         grid, reason = None, f" ({error})"
     if isinstance(grid, list | dict) and grid:
         return grid
-    raise InputError(
-        f"--values {text} is not a grid; write values such as 0.01,0.1,1 or a rule such as "
-        f"'{{log: [0.01, 10, 13]}}'.{reason}"
-    )
+    raise InputError(f"--values {text} is not a grid; write for example 0.01,0.1,1.{reason}")
 
 
 class GridError(ValueError):
@@ -282,9 +279,8 @@ def grid_values(rule: Any, what: str = "sweep") -> list[Any]:
         values = _ruled(form, numbers)
     else:
         raise GridError(
-            f"a {what} must be a list of values, {{log: [from, to, how many]}}, "
-            "{linear: [from, to, how many]} or {range: [from, to, step]}, "
-            f"but this is {value_text(rule)}."
+            f"a {what} must be a list, or a rule such as {{log: [from, to, how many]}}, not "
+            f"{value_text(rule)}."
         )
     kept: list[Any] = []
     for value in values:
@@ -334,8 +330,7 @@ def _listed(values: Sequence[Any], what: str) -> list[Any]:
 def _ruled(form: str, numbers: Any) -> list[Any]:
     if form not in _FORMS:
         raise GridError(
-            f"there is no rule '{form}' for a grid.{did_you_mean(form, _FORMS)} "
-            "Write a list, or the rule 'log', 'linear' or 'range'."
+            f"there is no rule '{form}'.{did_you_mean(form, _FORMS)} Use log, linear or range."
         )
     if (
         not isinstance(numbers, list | tuple)
@@ -347,10 +342,7 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
     if form == "range":
         return _uniform(_range(first, last, third), numbers)
     if not isinstance(third, int) or third < 2:
-        raise GridError(
-            f"the rule '{form}' must give at least two values, so its third number must be 2 or "
-            "more."
-        )
+        raise GridError(f"the third number of the rule '{form}' must be 2 or more.")
     _refuse_too_many(third)
     inner = [i / (third - 1) for i in range(1, third - 1)]
     if form == "log":
@@ -365,9 +357,7 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
 
 def _range(start: float, stop: float, step: float) -> list[float]:
     if step == 0 or (stop - start) * step < 0:
-        raise GridError(
-            f"steps of {step:g} never lead from {start:g} to {stop:g}; change the step."
-        )
+        raise GridError(f"steps of {step:g} never reach {stop:g} from {start:g}; change the step.")
     # The tolerance keeps the 0.3 of [0, 0.3, 0.1], where the quotient is 2.9999999999999996.
     steps = (stop - start) / step * (1 + 1e-12)
     _refuse_too_many(math.floor(steps) + 1 if math.isfinite(steps) else steps)
@@ -376,9 +366,7 @@ def _range(start: float, stop: float, step: float) -> list[float]:
 
 def _refuse_too_many(count: float) -> None:
     if count > MAX_VALUES:
-        raise GridError(
-            f"a grid can have at most {MAX_VALUES} values, but this grid has {count:.0f}."
-        )
+        raise GridError(f"a grid has at most {MAX_VALUES} values, but this has {count:.0f}.")
 
 
 def rounded(value: Any) -> Any:

@@ -66,7 +66,7 @@ def test_a_class_too_small_has_a_reason_and_the_others_their_estimates(ddr_here,
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["ccdr", "--dimension"], "--dimension needs a data set"),
+        (["ccdr", "--dimension"], "not a data set, but --dimension needs one"),
         (["irsi", "--dimension"], "Unknown name 'irsi'. Did you mean 'iris'?"),
     ],
     ids=" ".join,

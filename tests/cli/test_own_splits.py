@@ -143,12 +143,12 @@ IMPOSSIBLE = [
     ),
     ("{kind: kfold}", "3:8: split.folds: ... needs 'folds'"),
     ("{kind: kfold, folds: 3, train: 0.5}", "3:39: split.train: ... from 'folds'"),
-    ("{kind: grouped, folds: 6}", "3:31: split.folds: mine has 5 groups ... 6 folds"),
+    ("{kind: grouped, folds: 6}", "3:31: split.folds: mine has only 5 groups ... at most 5"),
     ("{kind: grouped}", "3:8: split.train: ... 'grouped' needs either"),
     ("{kind: grouped, train: 0.99}", "3:31: split.train: ... 0.99 ... 5 of 5 groups"),
     (
         "{kind: grouped, folds: leave_one_out, repeats: 2}",
-        "3:55: split.repeats: ... 5 ... left out",
+        "3:55: split.repeats: ... must be 5",
     ),
     ("{kind: grouped, folds: leave_one}", "3:31: split.folds: ... or 'leave_one_out'"),
     ("{kind: given}", "3:8: split: ... needs either 'file'"),
@@ -199,7 +199,7 @@ def test_a_metric_needs_what_a_classifier_gives(write, ddr_here):
     spec = write("{kind: kfold, folds: 2}", "[error]", "[error, f1_macro, neg_log_loss]")
     done = ddr_here("validate", spec)
     assert done.returncode == 2
-    assert "x.yaml:6:28: metrics: neg_log_loss needs predict_proba" in done.stderr
+    assert "x.yaml:6:28: metrics: the classifier linear has no predict_proba" in done.stderr
     assert "classifier linear" in done.stderr
     spec = write("{kind: kfold, folds: 2}", "[error]", "[error, roc_au]")
     refused = ddr_here("validate", spec).stderr

@@ -107,7 +107,7 @@ def test_a_journal_of_another_run_is_refused(results, write_results, make_spec):
     folder = write_results(results, spec, _error)
     text = (folder / "trials.csv").read_text(encoding="utf-8")
     (folder / "trials.csv").write_text(text.replace(",4,", ",5,"), encoding="utf-8")
-    with pytest.raises(InputError, match="different runs"):
+    with pytest.raises(InputError, match=r"manifest\.json has no parameters of the"):
         summary_of(folder)
 
 
@@ -143,7 +143,7 @@ def test_a_damaged_manifest_is_one_clear_message(
 def test_an_empty_journal_says_that_no_trial_is_done(results, write_results, make_spec):
     folder = write_results(results, make_spec("run", reducers=[CCDR], repeats=2), _error)
     (folder / "trials.csv").write_bytes(b"")
-    with pytest.raises(InputError, match=r"no finished trial.*'ddr run run.yaml' resumes"):
+    with pytest.raises(InputError, match=r"no finished trial.*run 'ddr run run.yaml'"):
         load_run(folder)
 
 
@@ -155,7 +155,7 @@ def test_folders_without_runs_are_one_clear_message(tmp_path, write_results, mak
     folder = write_results(tmp_path, make_spec("run", reducers=[CCDR], repeats=2), _error)
     with pytest.raises(InputError, match="a run's folder"):
         find_runs(folder)
-    with pytest.raises(InputError, match="not a run's folder"):
+    with pytest.raises(InputError, match=r"contains no manifest\.json"):
         load_run(tmp_path)
 
 

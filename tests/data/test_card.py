@@ -65,16 +65,16 @@ def test_landsat_states_its_predefined_split():
         ("title: A toy", "title: A toy\ntitle: B", "toy.yaml:3:1", "twice; .*line 2"),
         ("title: A toy", "title: [A", "toy.yaml:3:", "not valid YAML"),
         ("format: {name: csv, label: 2}", "", "toy.yaml:1:1", "both 'files' and 'format'"),
-        ("files:", "generate: iris\nfiles:", "toy.yaml:1:1", "'generate' can't have 'files'"),
+        ("files:", "generate: iris\nfiles:", "toy.yaml:1:1", "with 'generate', remove 'files'"),
         ("name: toy", "name: a/b", "toy.yaml:1:7", "pattern"),
         ("title: A toy", "title: A\nhome: &a [*a]", "toy.yaml:3:11", "the anchor .&a"),
         ("samples: 300", "samples: !!python/name:a b", "toy.yaml:7:12", "not supported here"),
         ("1: 100", "1: 100, 1: 2", "toy.yaml:8:30", "the key '1' is given twice"),
         ("{no: 200, 1: 100}", "{no: 0, 1: 0}", "toy.yaml:8:23", "'1' must be greater"),
         ("files:", "image_shape: [3]\nfiles:", "toy.yaml:3:14", "too few values"),
-        ("expect:", "split: by_file\nexpect:", "toy.yaml:1:1", "needs a role"),
+        ("expect:", "split: by_file\nexpect:", "toy.yaml:1:1", "role for each file"),
         ("expect:", "variants: [{options: {a: 1}, expect: {}}]\nexpect:", "toy.yaml:1:1", "'a'"),
-        ("toy.csv", "../toy.csv\n    urls: ['http://x/y']", "toy.yaml:4:5", "in the cache"),
+        ("toy.csv", "../toy.csv\n    urls: ['http://x/y']", "toy.yaml:4:5", "<folder>/<file>"),
         ("name: csv", 'name: "sklearn.datasets:load_files"', "toy.yaml:5:", "can't name code"),
         ("toy.csv", "toy.csv\n    urls: ['file:///etc/x']", "toy.yaml:5:", "pattern"),
         ("name: csv", "name: cvs", "toy.yaml:5:16", "no format called 'cvs'. Did you mean 'csv'"),
@@ -141,7 +141,7 @@ def test_card_with_many_classes_is_read(tmp_path):
 def test_unknown_name_gets_the_nearest(tmp_path):
     with pytest.raises(InputError, match="Did you mean 'landsat'"):
         load_card("landsta")
-    with pytest.raises(InputError, match="no card at"):
+    with pytest.raises(InputError, match="is not a file"):
         load_card("./landsat.yaml", base=tmp_path)
 
 

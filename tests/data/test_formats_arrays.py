@@ -47,7 +47,7 @@ def test_npz_keeps_what_scipy_saves_sparse(tmp_path, kind):
     [
         ({"X": X, "labels": Y}, "'y'; the file has X, labels.*'data' and 'label'"),
         ({"x": X, "y": Y}, "Did you mean 'x'"),
-        ({"X": X, "y": Y[:3]}, "'y' has 3 values, but there are 4 samples"),
+        ({"X": X, "y": Y[:3]}, "'y' needs 4 values, but has 3"),
         ({"X": X.ravel(), "y": Y}, "has 1 dimensions"),
         ({"X": X.astype(str), "y": Y}, "contains no numbers"),
         ({"X": X, "y": np.array([{}, 1, 2, 3], dtype=object)}, "Python objects"),

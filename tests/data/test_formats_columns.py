@@ -42,9 +42,9 @@ def test_columns_of_calls_and_surplus_ones_are_no_samples(tmp_path):
     [
         (SPECTRA.replace("0.2", "x"), {}, "line 2, column 'pork_1_runB': 'x'"),
         (SPECTRA, {"separator": "tab"}, "separator"),
-        (SPECTRA, {"ignore": ".*"}, "no column is left"),
+        (SPECTRA, {"ignore": ".*"}, "empty or ignored"),
         (SPECTRA, {"label": "(lamb)"}, "does not match the file name 'pork_1_runA'"),
-        (SPECTRA, {"label": "lamb"}, "must have one group"),
+        (SPECTRA, {"label": "lamb"}, "needs 1 group"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(text, options, message, tmp_path):

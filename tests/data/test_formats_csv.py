@@ -176,27 +176,27 @@ def test_numeric_codes_can_mean_missing(write):
         ("\n \n", {}, "no rows of data"),
         ("", {"header": True}, "column names"),
         ("a,b\n", {"header": True}, "no rows of data"),
-        ("1,2,a\n1,2\n", {}, "line 2 has 2 cells, but must have 3"),
-        ("1,2,a\n\n1,2,3,b\n", {}, "line 3 has 4 cells, but must have 3"),
+        ("1,2,a\n1,2\n", {}, "line 2 has 2 cells, not 3"),
+        ("1,2,a\n\n1,2,3,b\n", {}, "line 3 has 4 cells, not 3"),
         ("1,2,a\n1,x,b\n", {}, r"line 2, column 1 \(from 0\): 'x'"),
         ("u,v,w\n1,inf,b\n", {"header": True}, "line 2, column 'v': 'inf'"),
         ("u,v,w\n1,2,b\n", {}, "line 1.*`header: true`"),
         ("1,,a\n", {}, r"line 1, column 1 \(from 0\): .*`missing`"),
         ("1,?\n", {}, "label"),
-        ("1,?,a\n?,2,b\n", {"missing": "drop_rows"}, "Every row"),
-        ("1,?,a\n?,2,b\n", {"missing": "drop_columns"}, "Every column"),
-        ("1,?,a\n2,?,b\n", {"missing": "keep"}, "'x1' has no values"),
-        ("?,a\n", {"missing": "category"}, "numeric column 'x0'"),
-        ("1,2,a\n", {"label": 3}, "no column 3.*3 cells"),
+        ("1,?,a\n?,2,b\n", {"missing": "drop_rows"}, "All rows"),
+        ("1,?,a\n?,2,b\n", {"missing": "drop_columns"}, "All columns"),
+        ("1,?,a\n2,?,b\n", {"missing": "keep"}, "'x1' is empty"),
+        ("?,a\n", {"missing": "category"}, "missing numbers .*'x0'"),
+        ("1,2,a\n", {"label": 3}, "columns 0 to 2, not 3"),
         ("1,2,a\n", {"label": "c", "header": False}, "'c'.*no names"),
         ("aa,bb,cc\n1,2,x\n", {"header": True, "label": "bbb"}, "Did you mean 'bb'"),
         ("a,a,b\n1,2,x\n", {"header": True}, "'a' occurs twice"),
-        ("1,2,x\n", {"names": ["a", "b"]}, "3 columns.*2 column names"),
+        ("1,2,x\n", {"names": ["a", "b"]}, "3 columns.*names 2"),
         ("1,2,x\n", {"categorical": [2]}, "column 2 .*categorical"),
-        ("x\ny\n", {}, "no column is left"),
+        ("x\ny\n", {}, "none is a feature"),
         ('1,"a\n2,b\n', {}, "EOF inside string"),
         ("1,a\n", {"separator": "coma"}, "Did you mean 'comma'"),
-        ("1,a\n", {"encoding": "utf-99"}, "encoding utf-99"),
+        ("1,a\n", {"encoding": "utf-99"}, "not utf-99 text"),
     ],
 )
 def test_refusals_say_where_and_what_to_do(write, text, options, message):
@@ -206,15 +206,15 @@ def test_refusals_say_where_and_what_to_do(write, text, options, message):
 
 def test_second_file_must_have_the_first_ones_columns(write):
     paths = [write("a,b\n1,x\n", "one"), write("b,a\nx,1\n", "two")]
-    with pytest.raises(InputError, match="two, line 1: the column names differ"):
+    with pytest.raises(InputError, match="two, line 1: the first file has other column names"):
         read_csv(paths, header=True)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(b"1,a\n" * 999, mtime=0)[:-9], "damaged or incomplete"),
-        (b"\x1f\x8bnothing", "damaged or incomplete"),
+        (gzip.compress(b"1,a\n" * 999, mtime=0)[:-9], "damaged gzip file"),
+        (b"\x1f\x8bnothing", "damaged gzip file"),
         (b"1,\xff\xfe\n", "encoding"),
     ],
 )

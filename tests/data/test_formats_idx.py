@@ -50,7 +50,7 @@ def test_data_new_tells_an_idx_file_by_its_content(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda X, _: [X], "come in pairs"),
+        (lambda X, _: [X], "in pairs"),
         (lambda X, y: [y, X], "must contain samples"),
         (lambda X, y: [X, _cut(y, 9)], "1 bytes"),
         (lambda X, y: [X, _cut(y, 6)], "0 bytes"),

@@ -57,7 +57,7 @@ def test_an_unknown_class_is_refused_with_the_nearest_one():
 
 def test_stacked_parts_must_have_the_same_columns():
     one, two = (RawData(np.zeros((1, width)), np.zeros(1)) for width in (2, 3))
-    with pytest.raises(InputError, match=r"File 2 .* 3 features, but the first file has 2"):
+    with pytest.raises(InputError, match=r"File 2 .* 3 features, but file 1 has 2"):
         concatenate_rows([one, two])
     with pytest.raises(InputError, match="no file"):
         concatenate_rows([])

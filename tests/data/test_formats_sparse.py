@@ -50,7 +50,7 @@ def test_libsvm_width_and_first_index_can_be_stated(write):
         ("1 1:1\n1 2:a\n", {}, "line 2: '2:a' must be index:number"),
         ("1 1:1\nyes 1:1\n", {}, "line 2: the label 'yes'"),
         ("1 2:1 1:1\n", {}, "line 1: '1:1' .*at least 3"),
-        ("1 0:1\n", {"first_index": 1}, "line 1: '0:1' .*indices ascend from 1"),
+        ("1 0:1\n", {"first_index": 1}, "line 1: '0:1' .*ascending indices .*at least 1"),
         ("1 1:nan\n", {}, "not a finite number"),
         ("1 7:1\n", {"n_features": 6}, "n_features is 6.*feature 7"),
     ],

@@ -132,7 +132,7 @@ def test_an_image_that_another_program_would_decode_is_not_opened(folder, monkey
 def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch):
     monkeypatch.setattr(folders, "_LONGEST_SEARCH", 0.02)
     assert file_labeller("(a+)+b")("aab") == "aa"
-    with pytest.raises(InputError, match=r"pattern '\(a\+\)\+c' .*0\.02 s"):
+    with pytest.raises(InputError, match=r"pattern '\(a\+\)\+c' is too slow"):
         file_labeller("(a+)+c")("a" * 60)
 
 
@@ -142,14 +142,14 @@ def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch):
         ({}, {"files": "*.bmp"}, "no images"),
         ({"cat/3.png": b"\x89PNG broken"}, {}, "3.png is not a readable image"),
         ({"cat/3.png": encoded(np.zeros((3, 3), np.uint8), "png")}, {}, "`resize` and `shape`"),
-        ({"top.png": FILES["cat/1.png"]}, {}, "'top.png' is not in a folder"),
-        ({}, {"label": "([a-z"}, "not a regular expression"),
-        ({}, {"label": "cat"}, "must have one group"),
+        ({"top.png": FILES["cat/1.png"]}, {}, "'top.png' is in no class folder"),
+        ({}, {"label": "([a-z"}, "is not valid"),
+        ({}, {"label": "cat"}, "needs 1 group"),
         ({}, {"label": "(cat)"}, "does not match the file name 'dog/1.pgm'"),
         ({}, {"resize": "stride"}, "both `resize` and `shape`"),
         ({}, {"shape": (2, 2)}, "both `resize` and `shape`"),
-        ({}, {"resize": "stride", "shape": (3, 3)}, "3 x 3 equal blocks"),
-        ({}, {"resize": "block_mean", "shape": (8, 12)}, "cannot be divided"),
+        ({}, {"resize": "stride", "shape": (3, 3)}, "3 x 3 blocks do not divide"),
+        ({}, {"resize": "block_mean", "shape": (8, 12)}, "8 x 12 blocks do not divide"),
     ],
 )
 def test_refusals(folder, extra, options, message):

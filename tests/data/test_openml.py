@@ -79,7 +79,7 @@ def test_a_data_set_is_fetched_once_and_its_fingerprint_kept(openml, tmp_path):
 def test_what_can_not_be_had_is_one_sentence_and_exit_3(openml):
     offline = CliRunner().invoke(app, ["data", "fetch", "openml:31", "--offline"])
     assert (offline.exit_code, openml.asked) == (3, 0)
-    assert "openml:31 is not in" in offline.output
+    assert "ddr data fetch openml:31" in offline.output
     missing = CliRunner().invoke(app, ["data", "verify", "openml:31"])
     assert (missing.exit_code, openml.asked) == (3, 0)
     described = CliRunner().invoke(app, ["describe", "openml:31"])
@@ -99,7 +99,7 @@ def test_what_is_no_classification_is_refused(openml):
         load_card("openml:credit")
     openml.target = pd.Series(np.arange(20) * 9.0, name="price").repeat(1)
     openml.target = pd.concat([openml.target, openml.target + 0.5, openml.target + 0.25])
-    with pytest.raises(InputError, match=r"target 'price' .*60 distinct values"):
+    with pytest.raises(InputError, match="numbers as target, not classes"):
         load_dataset("openml:31")
     openml.error = ValueError("No data set 31.")
     with pytest.raises(InputError, match="No data set 31"):

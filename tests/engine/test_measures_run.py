@@ -143,7 +143,7 @@ def test_of_a_wide_embedding_three_columns_are_kept(tmp_path):
     ("changes", "message"),
     [
         ({"classifiers": ["knn"]}, "classifiers.*whole"),
-        ({"metrics": ["error"]}, "measures"),
+        ({"metrics": ["error"]}, "remove 'metrics'"),
         ({"measures": ["knn"]}, "no measure called"),
         ({"measures": [], "classifiers": []}, "at least one classifier or measure"),
         ({"embeddings": {"points": 3}}, "10"),

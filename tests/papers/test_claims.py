@@ -316,7 +316,7 @@ def test_a_label_tells_items_of_one_reducer_apart(tmp_path, write_results, make_
     assert "10.00 % (CCDR" in result.own.detail
     assert "20.00 % (small" in result.own.detail
     unlabelled = _claim({"name": "ahead"}, than=than)
-    assert "2 rows of the results of run" in judge_claim(unlabelled, PAPER, summaries).own.detail
+    assert "2 rows of run" in judge_claim(unlabelled, PAPER, summaries).own.detail
 
 
 def test_all_points_have_nothing_to_re_split(methods):
@@ -351,12 +351,12 @@ def test_rows_of_other_splits_are_no_pairs(methods):
     claim = _claim({"name": "ahead"}, than=THAN)
     result = judge_claim(claim, PAPER, summaries)
     assert (result.own.verdict, result.resplits.verdict) == ("holds", "not run")
-    assert "same splits" in result.resplits.detail
+    assert "different splits" in result.resplits.detail
     own, over = (
         Lookup(summaries, "run", view, "error").row(claim.parts[0].select)
         for view in ("own", "resplits")
     )
-    with pytest.raises(InputError, match="same splits"):
+    with pytest.raises(InputError, match="different splits"):
         paired(over, own)
 
 

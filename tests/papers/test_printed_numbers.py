@@ -142,7 +142,7 @@ def test_the_best_of_a_grid_is_taken_where_the_paper_prints_it(summaries):
 @pytest.mark.parametrize(
     ("select", "reason"),
     [
-        ({}, "5 rows of the results of run"),
+        ({}, "5 rows of run"),
         ({"params": {"reducer.beta": {"near": 100}}}, "no value near 100"),
         ({"params": {"reducer.gamma": 1}}, "no column reducer.gamma"),
         ({"params": {"reducer.beta": 0.2}}, "no row"),

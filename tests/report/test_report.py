@@ -343,7 +343,7 @@ def test_the_form_pdf_writes_every_figure_of_runs_and_papers(written, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("paper", "message"), [("cddr", "Did you mean 'ccdr'"), ("ccdr", "no results")]
+    ("paper", "message"), [("cddr", "Did you mean 'ccdr'"), ("ccdr", "has no runs of ccdr")]
 )
 def test_a_paper_without_results_is_one_clear_message(
     tmp_path, make_spec, write_results, paper, message

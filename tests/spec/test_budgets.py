@@ -29,15 +29,15 @@ def _problem(path):
 @pytest.mark.parametrize(
     ("labels", "told"),
     [
-        ("[0, 5]", "5:10: labels: ... 1 or more ... is 0"),
-        ("[1, -5]", "5:13: labels: ... 1 or more ... is -5"),
+        ("[0, 5]", "5:10: labels: ... 1 or more ... not 0"),
+        ("[1, -5]", "5:13: labels: ... 1 or more ... not -5"),
         ("[1, al]", "5:13: labels: ... 'al' ... mean 'all'"),
         ("[2.5]", "5:10: labels: ... whole number ... 2.5"),
-        ("[]", "5:9: labels: ... per class"),
+        ("[]", "5:9: labels: ... at least one number"),
         ("5", "5:9: labels: ... list ... [1, 2, 5, 10, all]"),
         ("[1, 21]", "5:13: labels: 21 ... 20 ... 'setosa'"),
-        ("[1]\nmeasures: [topology]", "5:9: labels: measures"),
-        ("[1, 2]\nembeddings: {points: 50}", "6:13: embeddings: ... remove labels"),
+        ("[1]\nmeasures: [topology]", "5:9: labels: 'measures' ... remove one"),
+        ("[1, 2]\nembeddings: {points: 50}", "6:13: embeddings: ... 'labels' ... remove one"),
         ("[1, 2]\nplot: {x: reducer}", "6:11: plot.x: x must be"),
     ],
 )

@@ -156,7 +156,7 @@ def test_sparse_texts_get_a_classifier_that_takes_them(edit):
                 ("classifiers: [{name: knn, n_neighbors: 3}]", "measures: [separability]"),
                 ("metrics: [error]\n", ""),
             ],
-            "3:42: controls: full_features ... classifiers",
+            "3:42: controls: 'full_features' ... classifiers",
         ),
         (
             [("n_neighbors: 3}", "n_neighbors: 3, only_on: lsa}")],

@@ -57,7 +57,7 @@ def test_a_miss_says_what_is_near(edit, asked, message):
 
 def test_a_pipe_is_refused_instead_of_waited_for(folder):
     os.mkfifo(folder / "pipe")
-    with pytest.raises(InputError, match="pipe is not a regular"):
+    with pytest.raises(InputError, match="pipe is not a file"):
         load_spec("pipe")
 
 

@@ -45,7 +45,12 @@ def _lines(path):
         ("dataset: digits", "dataset: digit", "2:10: dataset", *_named("digits", "datasets"), "./"),
         ("dataset: digits", "dataset: {name: digits, every: 8}", "2:25: dataset.every", "'every'"),
         ("dataset: digits", "dataset: [digits]", "2:10: dataset", "name", "path", "list"),
-        ("dataset: digits", "dataset: cards/mine.yaml", "2:10: dataset", "at cards/mine.yaml"),
+        (
+            "dataset: digits",
+            "dataset: cards/mine.yaml",
+            "2:10: dataset",
+            "cards/mine.yaml is not a file",
+        ),
         (SPLIT, "fraction", "3:8: split", "mapping", "'fraction'"),
         ("kind: fraction, ", "", "3:8: split.kind", "needs kind"),
         ("kind: fraction", "kind: fracton", "3:15: split.kind", "mean 'fraction'", "'kfold'"),
@@ -59,7 +64,7 @@ def _lines(path):
         ),
         (
             *("kind: fraction, train: 0.5", "kind: resample"),
-            *("3:15: split.kind", "resample", "use fraction, per_class or labelled"),
+            *("3:15: split.kind", "no predefined split", "`kind: fraction`"),
         ),
         ("seed: 0", "predefined: true", "3:62: split.predefined", "kind: resample"),
         ("repeats: 10", "repeats: 0", "3:46: split.repeats", "equal to 1", "is 0"),
@@ -104,12 +109,18 @@ def _lines(path):
             "fit_intercept, alpha, label",
         ),
         ("- linear", "- linear\n  - linear", "11:5: classifiers", "linear", "twice", "remove one"),
-        ("- linear", "- {name: linear, label: knn}", "10:27: classifier.label", "'knn'", "twice"),
+        (
+            "- linear",
+            "- {name: linear, label: knn}",
+            "10:27: classifier.label",
+            "'knn'",
+            "not unique",
+        ),
         (GRID, "[0.1, -1, 1]", f"12:23: {BETA}", "equal to 0", "-1"),
         (GRID, "{linear: [-1, 1, 100]}", f"12:17: {BETA}", "equal to 0", "-1.0"),
         (GRID, "{log: [0, 1, 5]}", f"12:17: {BETA}", "above 0"),
-        (GRID, "{lag: [1, 2, 5]}", f"12:17: {BETA}", "mean 'log'", "'log', 'linear' or 'range'"),
-        (GRID, "0.5", f"12:17: {BETA}", "list", "{log: [", "{linear: [", "{range: [", "is 0.5"),
+        (GRID, "{lag: [1, 2, 5]}", f"12:17: {BETA}", "mean 'log'", "log, linear or range"),
+        (GRID, "0.5", f"12:17: {BETA}", "list", "{log: [", "not 0.5"),
         (SWEEP, "reducer.betta: [1]", "12:3: sweep.reducer.betta", "mean 'beta'"),
         (SWEEP, "beta: [1]", "12:3: sweep.beta", "mean 'reducer.beta'"),
         (SWEEP, "split.seed: [1]", "12:3: sweep.split.seed", "split.train", "classifier.<"),
@@ -194,7 +205,7 @@ def test_the_predefined_split_is_a_single_one(edit):
     path = edit(change, (SPLIT, "{kind: predefined, repeats: 5}"))
     (line,) = _lines(path)
     assert line.startswith("x.yaml:3:36: split.repeats: ")
-    assert "1 or left out" in line
+    assert "'repeats' must be 1" in line
     for split in ("{kind: predefined}", "{kind: predefined, repeats: 1}"):
         assert load_spec(edit(change, (SPLIT, split))).split.repeats == 1
 

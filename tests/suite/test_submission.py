@@ -81,7 +81,7 @@ def test_a_submission_is_verified_until_it_is_changed(submitted):
     assert {path.name for path in submitted.iterdir()} == names
     assert "Means (A. Author, 2024): not verified; not confirmed" in table()
     done = verify(submitted)
-    assert (done.exit_code, "all values of 1 rows equal" in done.output) == (0, True)
+    assert (done.exit_code, "1 rows equal those" in done.output) == (0, True)
     assert "verified on" in (told := table())
     assert " Means " in told.partition("\nscore: ")[0]
     # Who confirms it changes no value.

@@ -124,8 +124,7 @@ def concatenate_rows(parts: Sequence[RawData]) -> RawData:
             raise InputError(f"File {number} of the data set contains no rows of data.")
         if part.X.shape[1] != first.X.shape[1] or part.image_shape != first.image_shape:
             raise InputError(
-                f"File {number} of the data set has {part.X.shape[1]} features, but the first file "
-                f"has {first.X.shape[1]}, so these files cannot form one data set."
+                f"File {number} has {part.X.shape[1]} features, but file 1 has {first.X.shape[1]}."
             )
     blocks: list[Any] = [part.X for part in parts]
     if any(sp.issparse(block) for block in blocks):

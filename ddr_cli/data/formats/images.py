@@ -72,9 +72,8 @@ def read_images(
                 grey = _resized(f"{path}, {name}", grey, resize, shape)
             if found and grey.shape != found[0][1].shape:
                 raise InputError(
-                    f"{path}, {name}: this image has {grey.shape[0]} x {grey.shape[1]} pixels, but "
-                    f"another image has {found[0][1].shape[0]} x {found[0][1].shape[1]}; "
-                    "set the options `resize` and `shape`."
+                    f"The images of {path} have different sizes ({name}: {grey.shape[0]} x "
+                    f"{grey.shape[1]} pixels); set `resize` and `shape`."
                 )
             found.append((name, grey / largest if scale == "unit" else grey))
         if not found:
@@ -108,9 +107,8 @@ def _resized(where: str, grey: _Image, resize: Resize, shape: tuple[int, int]) -
         return np.array(image.resize((width, height), kind), dtype=np.float64)
     if grey.shape[0] % height or grey.shape[1] % width:
         raise InputError(
-            f"{where}: an image of {grey.shape[0]} x {grey.shape[1]} pixels cannot be divided into "
-            f"{height} x {width} equal blocks; choose a `shape` that divides the size, or set "
-            "`resize` to `bilinear` or `bicubic`."
+            f"{where}: {height} x {width} blocks do not divide {grey.shape[0]} x {grey.shape[1]} "
+            "pixels; set `resize` to `bilinear`."
         )
     blocks = grey.reshape(height, grey.shape[0] // height, width, grey.shape[1] // width)
     if resize == "stride":

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.extras import load_module
 from ddr_cli.core.registry import registered
-from ddr_cli.data.files import DAMAGE, UNPACKED_LIMIT, check_zip, read_bytes
+from ddr_cli.data.files import DAMAGE, UNPACKED_LIMIT, check_zip, read_bytes, unreadable
 from ddr_cli.data.formats import Features, RawData, concatenate_rows
 
 # The array names that `scipy.sparse.save_npz` writes.
@@ -53,7 +53,7 @@ def read_npz(
             n_samples = features.shape[0]
             if len(found) != n_samples:
                 raise InputError(
-                    f"{path}: '{name}' has {len(found)} values, but there are {n_samples} samples."
+                    f"{path}: '{name}' needs {n_samples} values, but has {len(found)}."
                 )
             return found
 
@@ -70,9 +70,7 @@ def load_npz(path: Path) -> dict[str, NDArray[Any]]:
         with np.load(path, allow_pickle=False) as content:
             return dict(content)
     except OSError as error:
-        raise InputError(
-            f"{path} can't be read ({error.strerror or error}); check the path and its permissions."
-        ) from None
+        raise unreadable(path, error) from None
     except (ValueError, EOFError, MemoryError, *DAMAGE) as error:
         reason = "it contains Python objects" if "pickle" in str(error) else str(error)
         raise InputError(f"{path} is not a readable NumPy archive: {reason}.") from None
@@ -95,8 +93,7 @@ def _features(
         return X.reshape(len(X), -1), (X.shape[1], X.shape[2])
     if X.ndim != 2:
         raise InputError(
-            f"{path}: the array '{data}' has {X.ndim} dimensions, but must have 2 (or 3 for "
-            "images)."
+            f"{path}: the array '{data}' has {X.ndim} dimensions, but must have 2 (images: 3)."
         )
     return X, None
 
@@ -145,9 +142,7 @@ def read_mat(
         together = None if groups is None else _labels(path, variables, groups)
         for values, what in ((labels, "labels"), (together, "groups")):
             if values is not None and len(values) != n_samples:
-                raise InputError(
-                    f"{path}: there are {len(values)} {what}, but {n_samples} samples."
-                )
+                raise InputError(f"{path} has {len(values)} {what}, but {n_samples} samples.")
         features: Any = matrix
         if left_out:
             features = matrix[:, [index for index in range(width) if index not in left_out]]
@@ -180,8 +175,7 @@ def read_mat_cells(
         names = _labels(path, variables, label)
         if cells.dtype != object or cells.ndim != 2 or len(names) != len(cells):
             raise InputError(
-                f"{path}: '{data}' must be a cell array with one row for each of the "
-                f"{len(names)} classes in '{label}'."
+                f"{path}: '{data}' must be a cell array with one row per class ({len(names)} rows)."
             )
         full = [(row, image) for row, line in enumerate(cells) for image in line if image.size]
         shapes = sorted({image.shape for _, image in full})
@@ -266,8 +260,7 @@ def read_rdata(
     X_names, y_names = ((each,) if isinstance(each, str) else each for each in (data, label))
     if len(X_names) != len(y_names):
         raise InputError(
-            f"{path}: the option 'data' names {len(X_names)} variables, but the option 'label' "
-            f"names {len(y_names)}; name one variable with labels per variable with features."
+            f"{path}: 'data' names {len(X_names)} variables, but 'label' names {len(y_names)}."
         )
     raw = concatenate_rows(
         [
@@ -281,9 +274,7 @@ def read_rdata(
     if train is not None:
         in_train = _labels(path, variables, train)
         if in_train.dtype != bool or len(in_train) != len(rows):
-            raise InputError(
-                f"{path}: '{train}' must have one logical value (true or false) per sample."
-            )
+            raise InputError(f"{path}: '{train}' must have one logical value per sample.")
     parts = {"part": np.where(in_train, "train", "test")} if train or len(X_names) == 2 else None
     groups = None if repeats is None else rows // repeats
     return replace(raw, sizes=None, parts=parts, groups=groups)
@@ -338,9 +329,7 @@ def _column(path: Path, index: int, width: int) -> int:
 def _rowwise(path: Path, matrix: Any, shape: tuple[int, int]) -> Any:
     height, width = shape
     if matrix.shape[1] != height * width:
-        raise InputError(
-            f"{path}: {matrix.shape[1]} features cannot form an image of {height} x {width} pixels."
-        )
+        raise InputError(f"{path}: {matrix.shape[1]} features are not {height} x {width} pixels.")
     return matrix[:, np.arange(height * width).reshape(width, height).T.ravel()]
 
 
@@ -364,8 +353,7 @@ def read_idx(paths: Sequence[Path], *, scale: Literal["none", "unit"] = "none") 
     """
     if len(paths) % 2:
         raise InputError(
-            f"{paths[-1]}: IDX files come in pairs (samples, then labels), but the data set has "
-            f"{len(paths)} files."
+            f"The card lists {len(paths)} IDX files; list them in pairs (samples, then labels)."
         )
     pairs = zip(paths[::2], paths[1::2], strict=True)
     found = concatenate_rows([_read_pair(Path(X), Path(y), scale) for X, y in pairs])
@@ -398,9 +386,7 @@ def is_idx(content: bytes) -> bool:
 def _array(path: Path) -> NDArray[Any]:
     content = read_bytes(path)
     if not is_idx(content):
-        raise InputError(
-            f"{path} is not an IDX file: the first bytes are not the magic number of IDX."
-        )
+        raise InputError(f"{path} is not an IDX file: its magic number is wrong.")
     start = 4 + 4 * content[3]
     kind = np.dtype(_TYPES[content[2]])
     header = np.frombuffer(content[4:start].ljust(start - 4, b"\0"), ">u4")

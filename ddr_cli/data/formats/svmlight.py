@@ -88,8 +88,7 @@ def _read_pairs(
     largest = max((X.shape[1] for X, _, _ in blocks), default=0)
     if n_features is not None and largest > n_features:
         raise InputError(
-            f"n_features is {n_features}, but the files contain the feature "
-            f"{largest - 1 + first_index}."
+            f"n_features is {n_features}, but the files have feature {largest - 1 + first_index}."
         )
     for X, _, _ in blocks:
         X.resize((X.shape[0], n_features or largest))
@@ -130,8 +129,8 @@ def _first_bad_line(path: Path, first_index: int) -> str | None:
                 continue
             if not (index.isdecimal() and int(index) > before and _is_number(value)):
                 return (
-                    f", line {number}: '{pair}' must be index:number with an index of at least "
-                    f"{before + 1}, because indices ascend from {first_index}"
+                    f", line {number}: '{pair}' must be index:number, with ascending indices (here "
+                    f"at least {before + 1})"
                 )
             before = int(index)
     return None

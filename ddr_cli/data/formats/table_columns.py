@@ -140,9 +140,7 @@ def _roles(
     parts = [table.index_of(column) for column in columns.parts]
     special = [label, *parts, *([] if groups is None else [groups])]
     if len(set(special)) < len(special):
-        raise InputError(
-            f"{path}: a column can be listed in only one of `label`, `groups` and `parts`."
-        )
+        raise InputError(f"{path}: list a column in only one of `label`, `groups` and `parts`.")
     left_out = {*special, *map(table.index_of, columns.ignore)}
     features = [index for index in range(table.cells.shape[1]) if index not in left_out]
     if columns.categorical == "all":
@@ -151,13 +149,12 @@ def _roles(
         categorical = set(map(table.index_of, columns.categorical))
     if categorical & left_out:
         raise InputError(
-            f"{path}: column {min(categorical & left_out)} cannot be categorical, because it is "
-            "also listed in `label`, `groups`, `parts` or `ignore`."
+            f"{path}: remove column {min(categorical & left_out)} from `categorical`; it is "
+            "not a feature."
         )
     if not features:
         raise InputError(
-            f"{path}: no column is left for the features, because all columns are used by "
-            "`label`, `groups`, `parts` or `ignore`."
+            f"{path}: all columns are in `label`, `groups`, `parts` or `ignore`; none is a feature."
         )
     return label, groups, parts, categorical, features
 
@@ -201,22 +198,16 @@ class Table:
                 frame = frame.iloc[1:]
                 self.titles = self.titles or found
                 if not names and found != self.titles:
-                    raise InputError(
-                        f"{path}, line {line}: the column names differ from those of the first "
-                        "file."
-                    )
+                    raise InputError(f"{path}, line {line}: the first file has other column names.")
             if frame.empty:
                 raise InputError(f"{path} contains no rows of data.")
             frames.append(frame)
             width = frames[0].shape[1]
             if self.titles and len(self.titles) != width:
-                raise InputError(
-                    f"{path} has {width} columns, but the card lists {len(self.titles)} column "
-                    "names."
-                )
+                raise InputError(f"{path} has {width} columns; the card names {len(self.titles)}.")
             if frame.shape[1] != width:
                 raise InputError(
-                    f"{path} has {frame.shape[1]} columns, but the first file has {width}."
+                    f"{path} has {frame.shape[1]} columns; the first file has {width}."
                 )
         self.cells = pd.concat(frames, keys=range(len(frames)))
 
@@ -227,8 +218,7 @@ class Table:
             if -width <= column < width:
                 return column % width
             raise InputError(
-                f"{self.paths[0]}: there is no column {column}, because the first row has {width} "
-                "cells; check the separator."
+                f"{self.paths[0]} has columns 0 to {width - 1}, not {column}; check the separator."
             )
         if column in self.titles:
             return self.titles.index(column)
@@ -274,31 +264,23 @@ def _gaps(
     if missing == "drop_rows":
         whole = ~gaps.any(axis=1)
         if not whole.any():
-            raise InputError(
-                "Every row has a missing value, so `drop_rows` would remove all rows; set "
-                "`missing: keep`."
-            )
+            raise InputError("All rows have missing values; set `missing: keep`.")
         table.cells, gaps = table.cells[whole], gaps[whole]
     unlabelled = gaps.pop(label)
     if missing == "drop_columns":
         gaps = gaps.loc[:, ~gaps.any()]
         if gaps.empty:
-            raise InputError(
-                "Every column has a missing value, so `drop_columns` would remove all columns; "
-                "set `missing: keep`."
-            )
+            raise InputError("All columns have missing values; set `missing: keep`.")
     if missing == "error" and gaps.any(axis=None):
         place = gaps.stack().idxmax()
         raise InputError(
-            f"{table.place(place[:2], place[2])}: the value is missing. In the card, set "
-            "`missing` to `keep` (the step `impute` of a spec then replaces missing values), "
-            "`drop_rows`, `drop_columns` or `category`."
+            f"{table.place(place[:2], place[2])}: the value is missing; in the card, set `missing` "
+            "to `keep`, `drop_rows`, `drop_columns` or `category`."
         )
     empty = gaps.all()
     if missing != "category" and empty.any():
         raise InputError(
-            f"The column '{table.title(empty.idxmax())}' has no values; add this column to "
-            "`ignore`."
+            f"The column '{table.title(empty.idxmax())}' is empty; add it to `ignore`."
         )
     return gaps, unlabelled
 
@@ -323,9 +305,8 @@ def _numbers(table: Table, gaps: Any, missing: Missing) -> NDArray[np.float64]:
         )
     if missing == "category" and is_gap.any():
         raise InputError(
-            f"The numeric column '{table.title(gaps.any().idxmax())}' has missing values, so "
-            "`missing: category` can't be used; set `missing` to `keep`, `drop_rows` or "
-            "`drop_columns`."
+            "`missing: category` can't replace missing numbers (column "
+            f"'{table.title(gaps.any().idxmax())}'); set `missing: keep`."
         )
     return X
 
@@ -358,10 +339,7 @@ def _part(
     wrong = ~column.isin(("train", "test", ""))
     if wrong.any():
         row: Any = wrong.idxmax()
-        raise InputError(
-            f"{table.place(row, index)}: '{column[row]}' is neither train nor test; leave the cell "
-            "empty if a row is in neither set."
-        )
+        raise InputError(f"{table.place(row, index)}: '{column[row]}' is not train, test or empty.")
     return column.to_numpy(dtype=str)
 
 

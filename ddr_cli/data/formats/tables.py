@@ -19,7 +19,7 @@ from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.extras import load_module
 from ddr_cli.core.registry import registered
-from ddr_cli.data.files import UNPACKED_LIMIT, check_zip, decoded_text, pattern_labeller
+from ddr_cli.data.files import UNPACKED_LIMIT, check_zip, decoded_text, pattern_labeller, unreadable
 from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
 from ddr_cli.data.formats.table_columns import (
     Cells,
@@ -124,9 +124,7 @@ def read_text_cells(
         if many is None:
             raise InputError(f"{path}: {str(error).rpartition(': ')[2].strip()}.") from None
         expected, number, there = many.groups()
-        raise InputError(
-            f"{path}, line {number} has {there} cells, but must have {expected}."
-        ) from None
+        raise InputError(f"{path}, line {number} has {there} cells, not {expected}.") from None
     # One block: thousands of columns, as of chips, would each cost a millisecond.
     lines_read = range(skip_lines + 1, skip_lines + 1 + len(cells))
     cells = pd.DataFrame(cells.to_numpy(), lines_read, dtype=object)
@@ -138,7 +136,7 @@ def read_text_cells(
     for number in short.intersection(cells.index) if '"' not in text else ():
         there = len(split(lines[number - 1]))
         if there < width:
-            raise InputError(f"{path}, line {number} has {there} cells, but must have {width}.")
+            raise InputError(f"{path}, line {number} has {there} cells, not {width}.")
     return cells.replace(DECIMAL_COMMA, r"\1.\2", regex=True) if decimal == "," else cells
 
 
@@ -177,8 +175,7 @@ def read_sample_columns(
         cells = read_text_cells(path, separator, encoding=encoding)
         if len(cells) < 2 or cells.shape[1] <= names:
             raise InputError(
-                f"{path} must have a line of titles, then one line per feature, with the samples "
-                f"after column {names}; check the separator."
+                f"{path} needs a line of titles, then one line per feature; check the separator."
             )
         titles, rows = cells.iloc[0], cells.iloc[1:]
         samples = [
@@ -187,10 +184,7 @@ def read_sample_columns(
             if not (ignore and re.fullmatch(ignore, titles[column])) and (rows[column] != "").any()
         ]
         if not samples:
-            raise InputError(
-                f"{path}: no column is left for the samples, because all columns after column "
-                f"{names} are empty or ignored."
-            )
+            raise InputError(f"{path}: all columns after column {names} are empty or ignored.")
         values = as_numbers(rows[samples].to_numpy())
         if not np.isfinite(values).all():
             row, at = np.argwhere(~np.isfinite(values))[0]
@@ -250,9 +244,7 @@ def _check_excel(path: Path) -> None:
     try:
         check_zip(path)
     except BadZipFile as error:
-        raise InputError(
-            f"{path} is not a readable Excel file; save the file again as .xlsx."
-        ) from error
+        raise InputError(f"{path} is not a readable Excel file; save it as .xlsx.") from error
 
 
 def sheet_names(path: Path) -> list[str]:
@@ -271,19 +263,14 @@ def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cel
     """Return the cells of a file, indexed by row number from 1."""
     kind = path.suffix.lower()
     if kind not in _READERS:
-        raise InputError(
-            f"The name of {path} must end in {', '.join(_READERS)}. For a text file, use the "
-            "format csv."
-        )
+        raise InputError(f"{path} must end in {', '.join(_READERS)}; for text, use the format csv.")
     require_file(path)
     try:
         frame = _READERS[kind](path, sheet)
     except InputError:
         raise
     except OSError as error:
-        raise InputError(
-            f"{path} can't be read ({error.strerror or error}); check the path and its permissions."
-        ) from None
+        raise unreadable(path, error) from None
     except Exception as error:  # libraries raise anything on a damaged file
         why = f" ({error})" if str(error) else ""
         raise InputError(f"{path} is not a readable {kind} file{why}.") from None
@@ -337,9 +324,7 @@ def _arff(path: Path, _sheet: int | str) -> pd.DataFrame:
     try:
         rows, meta = arff.loadarff(io.StringIO(decoded_text(path)))
     except NotImplementedError as error:
-        raise InputError(
-            f"SciPy can't read {path} ({error}); save this ARFF file as CSV."
-        ) from None
+        raise InputError(f"SciPy can't read {path} ({error}); save it as CSV.") from None
     frame = pd.DataFrame(rows)
     for name, kind in zip(meta.names(), meta.types(), strict=True):
         if kind == "nominal":

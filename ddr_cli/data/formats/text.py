@@ -69,9 +69,7 @@ def read_text(
     try:
         b"a".decode(encoding, errors="replace")
     except (ValueError, LookupError):
-        raise InputError(
-            f"There is no text encoding '{encoding}'; use a name such as utf-8."
-        ) from None
+        raise InputError(f"There is no encoding '{encoding}'; use for example utf-8.") from None
     terms_of = _term_finder(encoding, skip_header, stop_words == "smart", stemmer == "porter")
     documents: list[list[str]] = []
     labels: list[str] = []

@@ -222,8 +222,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
     path = sources.openml_card(number)
     if sources.offline:
         raise DataUnavailableError(
-            f"openml:{number} is not in the cache {sources.cache_dir}, and downloads are off; run "
-            f"'ddr data fetch openml:{number}' once with an internet connection."
+            f"Downloads are off; first fetch the data with 'ddr data fetch openml:{number}'."
         )
     from sklearn import datasets
 
@@ -240,8 +239,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
     except (OSError, HTTPException) as error:
         reason = str(getattr(error, "reason", error)) or type(error).__name__
         raise DataUnavailableError(
-            f"openml:{number} is not in the cache and can't be fetched from OpenML ({reason}); try "
-            "again with an internet connection."
+            f"openml:{number} can't be fetched ({reason}); check the internet connection."
         ) from None
     except (ValueError, ImportError) as error:  # an unknown number, a sparse table
         raise InputError(f"openml:{number} can't be used: {error}") from None
@@ -249,13 +247,11 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
     name = str(bunch.details.get("name", f"OpenML {number}"))
     if target is None or getattr(target, "ndim", 1) != 1:
         raise InputError(
-            f"openml:{number} ({name}) does not have exactly one class column; use another data "
-            "set."
+            f"openml:{number} ({name}) must have one class column; use another data set."
         )
     if target.dtype.name != "category" and target.nunique() > _MOST_CLASSES:
         raise InputError(
-            f"openml:{number} ({name}) has no classes: its target '{target.name}' is "
-            f"numeric, with {target.nunique()} distinct values. Use another data set."
+            f"openml:{number} ({name}) has numbers as target, not classes; use another data set."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     table = path.with_name("data.csv")
