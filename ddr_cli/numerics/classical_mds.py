@@ -57,9 +57,8 @@ def classical_scaling(
     values, vectors = top_eigenpairs(B, count, floor=-1.0)
     if values[-1] < -_ZERO:
         raise ValueError(
-            f"n_components={m}, but the {distances} distances are not Euclidean and "
-            f"yield only {int(np.sum(values > _ZERO))} dimensions with a positive eigenvalue. "
-            "Choose a smaller n_components."
+            f"n_components={m}, but the {distances} distances yield only "
+            f"{int(np.sum(values > _ZERO))} dimensions of positive variance; lower n_components."
         )
     values = np.where(values > _ZERO, values, 0.0) * unit
     embedding = np.pad(vectors * np.sqrt(values), ((0, 0), (0, m - count)))

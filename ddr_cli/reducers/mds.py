@@ -113,8 +113,7 @@ class MDS(Embedding):
     def _check_values(self, points: NDArray[Any]) -> None:
         if self.metric == "cosine" and not points.any(axis=1).all():
             raise ValueError(
-                f"metric='cosine', but row {int(np.argmin(points.any(axis=1)))} is zero and has no "
-                "direction; remove zero rows, or choose another metric."
+                f"metric='cosine': row {int(np.argmin(points.any(axis=1)))} is zero; remove it."
             )
         if self.metric == "precomputed" and points.min() < 0:
             raise ValueError("Precomputed distances must not be negative.")

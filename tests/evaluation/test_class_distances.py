@@ -52,7 +52,7 @@ def test_places_of_the_labels_are_the_methods_own():
     assert ClassDistance(classes="1, 3", of="labels").score(embedded(prototypes=moved)) == (
         pytest.approx(4 / 6)
     )
-    with pytest.raises(ValueError, match="does not embed labels"):
+    with pytest.raises(ValueError, match="a method that embeds labels"):
         ClassOrder(of="labels").score(embedded())
 
 

@@ -193,7 +193,7 @@ def test_neighbours_that_are_known_spare_the_search(model):
     expected = clone(model).fit_transform(X, Y)
     assert_array_equal(clone(model).fit_transform(X, Y, neighbors=known), expected)
     order = ordered(Y)[:50]
-    with pytest.raises(ValueError, match="neighbors are given for 75 samples, but X has 50"):
+    with pytest.raises(ValueError, match="neighbors is for 75 samples, but X has 50"):
         clone(model).fit(X[order], Y[order], neighbors=known)
 
 
@@ -223,7 +223,7 @@ def test_numbers_out_of_range_are_named(estimator, message):
 @pytest.mark.parametrize("reducer", [LDA(1), LFDA(), CCDR(), LaplacianRLS()], ids=repr)
 def test_a_missing_label_is_named(reducer):
     labels = np.array(["a", "b", None] * 25, dtype=object)
-    with pytest.raises(ValueError, match=r"25 of 75 labels in y are None, .* position 2"):
+    with pytest.raises(ValueError, match=r"position 2 is None"):
         clone(reducer).fit(X, labels)
 
 

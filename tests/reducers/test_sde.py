@@ -76,7 +76,7 @@ def test_a_graph_in_parts_is_connected_with_one_warning():
         (SDE(tol=0.0), "SDE: tol=0.0"),
         (SDE(n_components=120), "n_samples = 120 .* at most 119"),
         (SDE(n_neighbors=120), "n_neighbors=120"),
-        (SDE(solver="cvxpy"), "at most 100 distinct samples, but there are 120"),
+        (SDE(solver="cvxpy"), "at most 100 distinct samples, not 120"),
     ],
     ids=repr,
 )
