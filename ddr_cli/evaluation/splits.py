@@ -280,8 +280,8 @@ def _but_is(key: str, value: object) -> str:
 def no_groups(dataset: str) -> str:
     """Return the error that a data set has no groups, and how to state them."""
     return (
-        f"The data set '{dataset}' has no groups, which the split kind 'grouped' needs; name the "
-        "column of groups as 'groups' in the card's format."
+        f"The data set '{dataset}' has no groups; name the column of groups as 'groups' in the "
+        "card's format."
     )
 
 

@@ -118,7 +118,7 @@ class Isomap(Embedding):
         self._graph = self._connected_graph(points)
         paths = self._find_paths()
         squared = np.square(paths if len(paths) == n else paths[:, self.landmarks_])
-        self._scaling = classical_scaling(squared, self.n_components, distances="the geodesic")
+        self._scaling = classical_scaling(squared, self.n_components)
         self.eigenvalues_ = self._scaling.eigenvalues
         embedding = self._scaling.embedding
         if len(squared) < n:

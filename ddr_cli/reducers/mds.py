@@ -99,7 +99,7 @@ class MDS(Embedding):
         if self.metric == "precomputed":
             _check_symmetric(squared)
         rank = points.shape[1] if self.metric == "euclidean" else None
-        self._scaling = classical_scaling(squared, m, distances="these", rank=rank)
+        self._scaling = classical_scaling(squared, m, rank=rank)
         self.eigenvalues_ = self._scaling.eigenvalues
         self.embedding_ = self._scaling.embedding.astype(points.dtype)
         return self
