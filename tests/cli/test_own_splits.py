@@ -183,7 +183,7 @@ def test_a_class_of_one_subject_is_refused_before_the_first_trial(work, write, d
     spec = write("{kind: grouped, folds: 3}")
     assert ddr_here("validate", spec).returncode == 0  # the card does not tell
     run = SpecRun(load_spec(spec), RunSettings(out=work / "results"), Datasets())
-    with pytest.raises(InputError, match="class c are in group s0"):
+    with pytest.raises(InputError, match="Only group s0 contains class c"):
         run.run(Mock(), Progress())
     assert not (work / "results").exists()
 
