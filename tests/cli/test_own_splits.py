@@ -153,7 +153,7 @@ IMPOSSIBLE = [
     ("{kind: grouped, folds: leave_one}", "3:31: split.folds: ... or 'leave_one_out'"),
     ("{kind: given}", "3:8: split: ... needs either 'file'"),
     ("{kind: given, file: no.csv}", "3:28: split.file: no.csv ... No such file"),
-    ("{kind: given, file: short.csv}", "3:28: split.file: short.csv has 2 ... mine has 50 rows"),
+    ("{kind: given, file: short.csv}", "3:28: split.file: short.csv has 2 ... needs 50"),
     (
         "{kind: given, file: wrong.csv}",
         "3:28: split.file: wrong.csv, line 3, column 'a' ... 'tset'",
