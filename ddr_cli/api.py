@@ -284,9 +284,7 @@ def compare(*runs: Results | str | Path, **options: Any) -> Comparison:
 
     folders = [run.folder if isinstance(run, Results) else Path(run) for run in runs]
     if not folders:
-        raise InputError(
-            "compare() needs at least one result folder, such as compare('results/nmmp_iris')."
-        )
+        raise InputError("compare() needs at least one folder: compare('results/nmmp_iris').")
     return ShownComparison(**vars(comparison.compare(folders, **options)))
 
 
@@ -412,8 +410,7 @@ def _as_spec(
     if isinstance(spec, Mapping):
         if wrong := [key for key in _ARGUMENTS if key in spec]:
             raise InputError(
-                f"'{wrong[0]}' is an argument of run(), not a key of a spec: "
-                f"use run(spec, {wrong[0]}={spec[wrong[0]]!r})."
+                f"'{wrong[0]}' is no key of a spec; use run(spec, {wrong[0]}={spec[wrong[0]]!r})."
             )
         missing = [key for key in ("dataset", "reducers") if not spec.get(key)]
         if missing:
@@ -422,8 +419,6 @@ def _as_spec(
         return make_spec(name=name, overrides=overrides, repeats=repeats, **given)
     if isinstance(spec, Spec):
         if overrides or repeats is not None:
-            raise InputError(
-                "A Spec object can't be changed; pass 'overrides' and 'repeats' to load_spec()."
-            )
+            raise InputError("A Spec is immutable; pass 'overrides' and 'repeats' to load_spec().")
         return spec
     return load_spec(spec, overrides=overrides, repeats=repeats)

@@ -96,15 +96,13 @@ def require_file(path: Path) -> None:
 def require_folder_of(path: Path) -> None:
     """Reject a file whose folder does not exist."""
     if not path.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.parent}; create it first.")
+        raise InputError(f"The folder {path.parent} does not exist; create it first.")
 
 
 def refuse_link(path: Path) -> None:
     """Reject a link, which may lead outside, as in a results folder of someone else."""
     if path.is_symlink():
-        raise InputError(
-            f"{path} is a link, and ddr does not write through links: remove the link."
-        )
+        raise InputError(f"{path} is a link, which ddr does not write to; remove the link.")
 
 
 @contextmanager

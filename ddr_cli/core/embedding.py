@@ -36,6 +36,5 @@ def refuse_labels(factory: Any, name: str) -> None:
     needed = [each.name for each in required if each.kind not in several]
     if needed:
         raise InputError(
-            f"The transform of {name} requires {' and '.join(needed)}, but test samples have no "
-            f"labels: give the argument a default value, such as {needed[0]}=None."
+            f"{name}.transform must not require {' and '.join(needed)}; write {needed[0]}=None."
         )

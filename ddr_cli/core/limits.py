@@ -61,6 +61,5 @@ def require_workers(jobs: int) -> None:
     except OSError as error:
         raise InputError(
             f"Worker processes need semaphores, but the system provides none ({error.strerror}). "
-            "On Linux, semaphores are in /dev/shm: mount /dev/shm writable (in a container, with "
-            "--tmpfs /dev/shm) and make room there."
+            "On Linux, make room in /dev/shm; in a container, use --tmpfs /dev/shm."
         ) from error

@@ -136,9 +136,7 @@ def require_trust(name: str) -> None:
         else "is code that doesn't come with ddr"
     )
     raise UntrustedCodeError(
-        f"{shown(name)} {what}. If ddr reads a file that names this code, the code runs with all "
-        "your rights: inspect the code first, then use --trust.",
-        source,
+        f"{shown(name)} {what}. It runs with all your rights: inspect it, then use --trust.", source
     )
 
 
@@ -313,8 +311,7 @@ def _given(name: str) -> tuple[Any, str]:
     everything = _offered if name in _offered else _from_parent()
     if name not in everything:
         raise InputError(
-            f"The component {GIVEN}:{name} was passed as an object in another Python program: run "
-            "that program, or put the component's class in a file."
+            f"{GIVEN}:{name} is an object of another Python program; put its class in a file."
         )
     return everything[name]
 
@@ -423,9 +420,7 @@ def _of_function(function: FunctionType, seen: set[int]) -> Iterator[str]:
         yield inspect.getsource(function)
     except OSError:
         raise InputError(
-            f"The source code of {function.__qualname__} can't be found, so ddr can't detect an "
-            "edit: put the class that uses this function in a file, or give the class an attribute "
-            "'version' and raise the version with every change."
+            f"The source code of {function.__qualname__} can't be read; put the class in a file."
         ) from None
     known = function.__globals__
     used = {name: known[name] for name in _names(function.__code__) & known.keys()}

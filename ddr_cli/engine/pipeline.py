@@ -92,8 +92,7 @@ def save_pipeline(pipeline: Pipeline, path: Path) -> list[str]:
     except Exception as error:  # a third party's component may hold anything
         names = ", ".join(type(step).__name__ for _, step in pipeline.steps)
         raise InputError(
-            f"The pipeline ({names}) can't be saved, because skops can't write one of the "
-            f"pipeline's objects ({type(error).__name__}: {error})."
+            f"skops can't save the pipeline ({names}): {type(error).__name__}: {error}."
         ) from error
     with clear_messages(path):
         atomic_write(path, content)

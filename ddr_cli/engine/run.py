@@ -63,8 +63,7 @@ class RunSettings:
             object.__setattr__(self, "jobs", effective_n_jobs(self.jobs))
         if self.timeout is not None and not 0 < self.timeout <= _LONGEST_TIMEOUT:
             raise InputError(
-                f"--timeout {self.timeout:g} is not a number of seconds between 0 and "
-                f"{_LONGEST_TIMEOUT:g}; omit --timeout for no limit."
+                f"--timeout {self.timeout:g} is not between 0 and {_LONGEST_TIMEOUT:g} seconds."
             )
 
 
@@ -380,13 +379,10 @@ def make_executor(
     """
     if backend == "dask":
         if not scheduler:
-            raise InputError(
-                "The dask back end needs --scheduler and an address, such as tcp://host:8786."
-            )
+            raise InputError("--backend dask needs --scheduler, such as tcp://host:8786.")
         if os.environ.get(VARIABLE):
             raise InputError(
-                "--sandbox applies only to processes on this machine: omit --backend dask, or "
-                f"start the dask workers with the environment variable {VARIABLE}=1."
+                f"--sandbox does not reach dask workers: omit it, and start them with {VARIABLE}=1."
             )
         try:
             from ddr_cli.engine.work.dask import DaskExecutor
@@ -405,7 +401,5 @@ def make_executor(
             f"There is no back end {backend!r}; choose {names}.{did_you_mean(backend, BACKENDS)}"
         )
     if scheduler:
-        raise InputError(
-            "A scheduler needs the dask back end: add --backend dask, or omit --scheduler."
-        )
+        raise InputError("--scheduler needs --backend dask: add it, or omit --scheduler.")
     return LocalExecutor(jobs, memory_limit, started)

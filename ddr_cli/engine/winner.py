@@ -67,7 +67,7 @@ def choose_winner(
     }
     if not scores:
         raise InputError(
-            f"In {folder}, every method that can transform new samples failed on some split."
+            f"In {folder}, each method that transforms new samples failed on some split."
         )
     best = (min if get_scale(metric).better == "lower" else max)(scores, key=scores.__getitem__)
     score, trials = scores[best], methods[best]
@@ -113,8 +113,8 @@ def _methods(plan: Plan, reducer: str | None, classifier: str | None) -> dict[ob
         return found
     labels = dict.fromkeys(cell.reducer.label for cell in named.values())
     raise InputError(
-        f"In this run, {', '.join(labels)} is transductive and embeds only the samples of the fit. "
-        "If the method can transform new samples, use --set reducer.mode=out_of_sample."
+        f"{', '.join(labels)} can't transform new samples. Use --set reducer.mode=out_of_sample "
+        "if the method has this mode."
     )
 
 
@@ -149,16 +149,14 @@ def _rows(folder: Path, plan: Plan, methods: Mapping[object, list[str]]) -> _Row
             f"use --set tune=none and {by_hand}",
         )
     if not (folder / FILE_NAME).is_file():
-        raise InputError(
-            f"{asked}, but {folder} has no run of the spec: run the spec first, or {by_hand}."
-        )
+        raise InputError(f"{asked}: run the spec first, or {by_hand}.")
     rows: list[Any] = read_rows(folder).to_dict("records")
     found = {row["trial_id"]: row for row in rows}
     needed = {trial_id for trials in methods.values() for trial_id in trials}
     if missing := len(needed - found.keys()):
         raise InputError(
-            f"{asked}, but {folder} lacks {missing} of the {len(needed)} trials that the "
-            f"selection needs: finish the run of the spec, or {by_hand}."
+            f"{asked}, but {folder} lacks {missing} of {len(needed)} trials: finish the run, or "
+            f"{by_hand}."
         )
     return found
 

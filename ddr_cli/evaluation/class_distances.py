@@ -32,8 +32,7 @@ class _ClassPlaces(Measure):
         if self.of == "labels":
             if embedded.prototypes is None:
                 raise ValueError(
-                    "This method does not embed labels, so it has no position for a class; set "
-                    "'of: points' to use the mean of each class's embedded samples."
+                    "'of: labels' needs a method that embeds labels; use 'of: points'."
                 )
             places = embedded.prototypes
         else:
@@ -47,9 +46,7 @@ class _ClassPlaces(Measure):
         """Return the median distance between two classes."""
         usual = float(np.median(squareform(distances, checks=False)))
         if usual == 0:
-            raise ValueError(
-                "Most classes have the same position, so the median distance between classes is 0."
-            )
+            raise ValueError("The median distance between two classes is 0.")
         return usual
 
 

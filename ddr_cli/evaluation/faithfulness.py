@@ -25,8 +25,7 @@ class _OfNeighbors(Measure, ABC):
         chosen = embedded.part(self.part)
         if self.n_neighbors >= len(chosen.y) / 2:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors}, but n_neighbors must be less than half the "
-                f"number of samples, {len(chosen.y)}."
+                f"n_neighbors={self.n_neighbors} must be below half of the {len(chosen.y)} samples."
             )
         return float(self._score(chosen))
 
@@ -144,9 +143,7 @@ class CentreOrder(Measure):
         _, code = np.unique(chosen.y, return_inverse=True)
         n_classes = int(code.max()) + 1
         if n_classes < 3:
-            raise ValueError(
-                "The measure of the order of class means needs at least three classes."
-            )
+            raise ValueError("The order of class means needs at least three classes.")
         distances: list[Any] = []
         for X in (chosen.original, chosen.points):
             means = [np.asarray(X[code == c].mean(axis=0)).ravel() for c in range(n_classes)]

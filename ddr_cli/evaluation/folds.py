@@ -46,7 +46,7 @@ def training_groups(share: float, n_groups: int) -> int:
     n_train = math.floor(share * n_groups + 0.5)
     if not 0 < n_train < n_groups:
         raise InputError(
-            f"The fraction {share} would put {n_train} of {n_groups} groups into the training set; "
+            f"The fraction {share} puts {n_train} of {n_groups} groups into the training set; "
             "the training set and the test set need at least one group each."
         )
     return n_train
@@ -118,9 +118,7 @@ class Groups:
             raise InputError("The data have only one group, so no group can be left out.")
         self._check_no_class_in_one_group()
         if index >= len(self):
-            raise InputError(
-                f"There is no group {index}: the {len(self)} groups are numbered from 0."
-            )
+            raise InputError(f"There is no group {index}; the groups are 0 to {len(self) - 1}.")
         return np.asarray(np.arange(len(self)) != index)
 
     def _with_all_classes(
@@ -133,8 +131,8 @@ class Groups:
             if has_class.all():
                 return drawn
         raise InputError(
-            f"None of {_MOST_DRAWS} random divisions of the {len(self)} groups has samples of "
-            "every class in the training set; choose a larger training set or more folds."
+            f"In each of {_MOST_DRAWS} random divisions of the {len(self)} groups, a training set "
+            "lacks a class; choose a larger training set or more folds."
         )
 
     def _check_no_class_in_one_group(self) -> None:
@@ -142,10 +140,8 @@ class Groups:
         if len(alone):
             group = int(np.flatnonzero(self.counts[:, alone[0]])[0])
             raise InputError(
-                f"All samples of class {self.class_names[alone[0]]} are in group "
-                f"{self.names[group]}: when this group is the test set, the training set lacks the "
-                "class. Exclude the class by 'keep' in the data set's card, or choose a split that "
-                "divides groups, such as 'kfold'."
+                f"Only group {self.names[group]} contains class {self.class_names[alone[0]]}. "
+                "Exclude the class by 'keep' in the data set's card, or use the split kind 'kfold'."
             )
 
 
@@ -213,8 +209,8 @@ def too_few_for_folds(class_sizes: Mapping[str, int], folds: int) -> str:
     name, least = min(class_sizes.items(), key=lambda item: item[1])
     if least < 2:
         return (
-            f"the class '{name}' has {least} training sample, so an inner fold would leave no "
-            "sample to train on; use a larger training set, or remove tune."
+            f"the class '{name}' has {least} training sample, but inner folds need two; use a "
+            "larger training set, or omit 'tune'."
         )
     if sum(class_sizes.values()) < folds:
         return f"folds is {folds}, but there are {sum(class_sizes.values())} training samples."

@@ -190,26 +190,20 @@ def _check(
     if graph not in DEFAULT_NEIGHBORS:
         raise ValueError(f"graph={graph!r} is not valid: choose 'gmst' or 'knn'.")
     if n_samples < _FEWEST:
-        raise ValueError(
-            f"Estimating a dimension needs at least {_FEWEST} distinct samples, but there are "
-            f"{n_samples}."
-        )
+        raise ValueError(f"A dimension estimate needs {_FEWEST} distinct samples, not {n_samples}.")
     if gamma <= 0:
-        raise ValueError(f"gamma={gamma} is not valid: it must be above 0.")
+        raise ValueError(f"gamma={gamma} must be above 0.")
     if n_subsamples < 1 or n_bootstraps < 1:
         raise ValueError(
             f"n_subsamples={n_subsamples} and n_bootstraps={n_bootstraps} must be at least 1."
         )
     if len(sizes) < 2 or sizes.min() < 3 or sizes.max() > n_samples:
         raise ValueError(
-            "sizes must contain at least two sizes of subsamples, each from 3 to the number of "
-            f"distinct samples ({n_samples}), but is {sizes.tolist()}."
+            f"sizes={sizes.tolist()} must list at least two sizes from 3 to {n_samples}."
         )
     most = (n_samples if graph == "gmst" else int(sizes.min())) - 1
     if not 1 <= n_neighbors <= most:
-        raise ValueError(
-            f"n_neighbors={n_neighbors} is not valid: it must be between 1 and {most}."
-        )
+        raise ValueError(f"n_neighbors={n_neighbors} must be between 1 and {most}.")
 
 
 @dataclass
@@ -250,9 +244,6 @@ def estimate_class_dimensions(
 def _estimates(points: Any) -> dict[Graph, DimensionEstimate]:
     n = points.shape[0]
     if n > _MOST:
-        raise ValueError(
-            f"{n} samples are too many: the pairwise distances of at most {_MOST} samples fit into "
-            "memory."
-        )
+        raise ValueError(f"{n} samples are too many; use at most {_MOST}.")
     dense = points.toarray() if hasattr(points, "toarray") else points
     return {graph: estimate_dimension(dense, graph=graph, random_state=0) for graph in GRAPHS}

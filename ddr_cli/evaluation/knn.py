@@ -68,8 +68,7 @@ class KNNClassifier(Classifier):
         points, labels = self._training(X, y)
         if len(labels) < self.n_neighbors:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors} is more than the n_samples={len(labels)} training "
-                "samples; choose a smaller n_neighbors."
+                f"n_neighbors={self.n_neighbors}, but n_samples={len(labels)}; lower n_neighbors."
             )
         self.classes_, self._codes = np.unique(labels, return_inverse=True)
         self._points = points

@@ -291,10 +291,7 @@ class Separability(_LeaveOneOut):
         chosen = embedded.part(self.part)
         before = self._accuracy(chosen.original, chosen.y)
         if before == 0:
-            raise ValueError(
-                "Before the reduction, no sample is classified correctly, so the ratio of the "
-                "accuracies after and before the reduction is undefined."
-            )
+            raise ValueError("The accuracy before the reduction is 0, so the ratio is undefined.")
         return self._accuracy(chosen.points, chosen.y) / before
 
 

@@ -48,8 +48,8 @@ def label_score(name: str, y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Return one of `LABEL_METRICS`; a ValueError if the labels differ in shape or are empty."""
     if np.shape(y_true) != np.shape(y_pred) or np.size(y_true) == 0:
         raise ValueError(
-            f"{name} needs at least one label and one prediction per label; the labels have the "
-            f"shape {np.shape(y_true)}, and the predictions have the shape {np.shape(y_pred)}."
+            f"{name} needs at least one label, and one prediction per label; the labels have the "
+            f"shape {np.shape(y_true)}, the predictions {np.shape(y_pred)}."
         )
     return LABEL_METRICS[name](y_true, y_pred)
 

@@ -191,9 +191,8 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     sparse, number = _is_sparse(points), not isinstance(n_components, float | str)
     if number and n_components > (most := min(points.shape)):
         raise ValueError(
-            f"n_components={n_components}, but n_samples={points.shape[0]} samples with n_features="
-            f"{points.shape[1]} span at most {most} dimensions; lower n_components, or set it "
-            "to 'full'."
+            f"n_components={n_components} is above {most}, the smaller of n_samples="
+            f"{points.shape[0]} and n_features={points.shape[1]}; lower n_components."
         )
     solver = "covariance_eigh" if sparse else "full"
     if sparse and number and points.shape[1] > _WIDE:
@@ -249,8 +248,7 @@ class PrincipalComponents(_Projection):
         if _is_sparse(points):
             if np.prod(points.shape, dtype=float) > _DENSE_LIMIT:
                 raise ValueError(
-                    f"pca would make a sparse matrix of shape {points.shape} dense, which needs "
-                    "too much memory; use 'svd' instead of 'pca'."
+                    f"A sparse matrix of shape {points.shape} is too large for 'pca'; use 'svd'."
                 )
             points = points.toarray()
         return fit_pca(points, self.n_components, whiten=self.whiten)
@@ -275,8 +273,7 @@ class SingularVectors(_Projection):
         if self.n_components >= min(points.shape):
             raise ValueError(
                 f"svd: n_components={self.n_components} must be below both n_samples="
-                f"{points.shape[0]} and n_features={points.shape[1]} of the training set; lower "
-                "n_components."
+                f"{points.shape[0]} and n_features={points.shape[1]} of the training set."
             )
         # Lanczos to machine precision; the fixed seed is that of its starting vector.
         from sklearn.decomposition import TruncatedSVD

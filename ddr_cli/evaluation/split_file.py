@@ -40,8 +40,8 @@ class SplitFile:
         """Raise an InputError if there is not one line for each row of the data set."""
         if self.n_rows != n_samples:
             raise InputError(
-                f"{file} has {self.n_rows} lines below the header, but {dataset} has {n_samples} "
-                "rows; the file needs one line per row of the data set."
+                f"{file} has {self.n_rows} lines below the header, but needs {n_samples}: one per "
+                f"row of {dataset}."
             )
 
 
@@ -64,8 +64,7 @@ def read_split_file(path: Path) -> SplitFile:
         for part, found in (("train", train), ("test", test)):
             if not len(found):
                 raise InputError(
-                    f"{path}: in the column '{name}', no row is marked '{part}'; mark at least one "
-                    "row."
+                    f"{path}: no row of the column '{name}' is '{part}'; mark at least one row."
                 )
         splits.append((train, test))
     return SplitFile(hashlib.sha256(content).hexdigest(), len(rows), tuple(splits))
@@ -78,25 +77,22 @@ def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[s
     table = [[cell.strip() for cell in row] or [""] for row in csv.reader(lines)]
     if len(table) < 2:
         raise InputError(
-            f"{path}: the file needs a line with the names of the splits, then one line per row "
-            "of the data set."
+            f"{path} needs a line with the names of the splits, then one line per row of the data."
         )
     names = table[0]
     if set(names) & {"train", "test"}:
         raise InputError(
-            f"{path}, line 1: the first line must name the splits, but it contains "
-            "'train' or 'test'."
+            f"{path}, line 1 must contain the names of the splits, not 'train' or 'test'."
         )
     if "" in names:
         raise InputError(
-            f"{path}, line 1: column {names.index('') + 1} has no name; with pandas, write the "
-            "table by to_csv(..., index=False)."
+            f"{path}, line 1: column {names.index('') + 1} has no name; in pandas, use "
+            "to_csv(..., index=False)."
         )
     for number, row in enumerate(table[1:], start=2):
         if len(row) != len(names):
             raise InputError(
-                f"{path}, line {number} has {len(row)} cells, but line 1 has {len(names)}; make "
-                "both equal."
+                f"{path}, line {number} has {len(row)} cells, but needs {len(names)}, as line 1."
             )
         for name, cell in zip(names, row, strict=True):
             if cell not in _PARTS:

@@ -280,8 +280,8 @@ def _but_is(key: str, value: object) -> str:
 def no_groups(dataset: str) -> str:
     """Return the error that a data set has no groups, and how to state them."""
     return (
-        f"The data set '{dataset}' has no groups, which the split kind 'grouped' needs; name the "
-        "column of groups as 'groups' in the card's format."
+        f"The data set '{dataset}' has no groups; name the column of groups as 'groups' in the "
+        "card's format."
     )
 
 
@@ -351,8 +351,7 @@ def _own_split(
     name = "given" if kind == "given" else "predefined"
     if predefined is None:
         raise InputError(
-            f"The data set '{dataset}' has no predefined split, which the split kind '{kind}' "
-            "needs; use 'fraction', 'per_class' or 'labelled' instead."
+            f"'{dataset}' has no predefined split; use the split kind 'fraction', not '{kind}'."
         )
     train, test = (np.asarray(part, dtype=np.intp) for part in predefined)
     if len(train) == 0 or len(test) == 0:
@@ -360,8 +359,7 @@ def _own_split(
     both = np.concatenate([train, test])
     if both.min() < 0 or both.max() >= n_samples or len(np.unique(both)) < len(both):
         raise InputError(
-            f"The {name} split of '{dataset}' lists a row twice or a row that does not exist "
-            f"(the data set has {n_samples} rows)."
+            f"The {name} split of '{dataset}' lists a row twice, or a row that does not exist."
         )
     return train, test
 
@@ -411,9 +409,8 @@ def _check_folds(folds: int, class_sizes: NDArray[np.int64], names: Sequence[obj
         n = int(class_sizes[smallest])
         points, fewer = ("1 sample", "") if n == 1 else (f"{n} samples", f"choose {n} folds, or ")
         raise InputError(
-            f"The split kind 'kfold' can't have a sample of every class in each of {folds} folds: "
-            f"class {names[smallest]} has {points}; {fewer}exclude the class by 'keep' "
-            "in the data set's card."
+            f"Class {names[smallest]} has {points}, too few for {folds} folds; {fewer}exclude the "
+            "class by 'keep' in the data set's card."
         )
 
 
@@ -456,16 +453,13 @@ def _training_counts(
         smallest = int(np.argmin(class_sizes))
         if class_sizes[smallest] <= total:
             raise InputError(
-                f"The split kind 'per_class' can't use {total} training samples of every class and "
-                f"leave a test sample: class {classes[smallest]} has "
-                f"{class_sizes[smallest]} samples. Set 'train' to at most "
-                f"{class_sizes[smallest] - 1}."
+                f"'train' is {total}, but class {classes[smallest]} has {class_sizes[smallest]} "
+                f"samples. Set 'train' to at most {class_sizes[smallest] - 1}."
             )
         return np.full(len(classes), total, dtype=np.int64)
     if not len(classes) <= total < n_samples:
         raise InputError(
-            f"The split kind '{kind}' would put {total} of {n_samples} samples into the training "
-            f"set; choose 'train' so that the training set has a sample of each of the "
-            f"{len(classes)} classes, and the test set at least one sample."
+            f"'train' puts {total} of {n_samples} samples into the training set; choose a 'train' "
+            f"that puts {len(classes)} to {n_samples - 1} samples there."
         )
     return _apportion(total, class_sizes)

@@ -149,10 +149,7 @@ def mean_interval(
     scores = _finite(values)
     _check_level(level)
     if n_train < 1 or n_test < 1:
-        raise InputError(
-            "The correction for overlapping splits needs training and test sets of at least one "
-            f"sample, but n_train={n_train} and n_test={n_test}."
-        )
+        raise InputError(f"n_train={n_train} and n_test={n_test} must be at least 1.")
     n, mean = len(scores), float(scores.mean())
     bounded = n_test > n_train and point_variance is not None
     name = SMALL_TRAINING if bounded else NADEAU_BENGIO
@@ -202,16 +199,14 @@ def paired_differences(
     a, b = _finite(first), _finite(second)
     if not len(a) == len(b) == len(splits_first) == len(splits_second):
         raise InputError(
-            f"A paired comparison needs one score per method and split, but one method has "
-            f"{len(a)} scores and {len(splits_first)} splits, and the other has {len(b)} scores "
-            f"and {len(splits_second)} splits."
+            f"Give one score per split: the methods have {len(a)} and {len(b)} scores, but "
+            f"{len(splits_first)} and {len(splits_second)} splits."
         )
     for place, (mine, theirs) in enumerate(zip(splits_first, splits_second, strict=True)):
         if mine != theirs:
             raise InputError(
-                f"The scores are not paired: at position {place}, one method has split {mine} "
-                f"and the other has split {theirs}; give the scores of the same splits, in the "
-                "same order."
+                f"At position {place}, one score is of split {mine} and the other of split "
+                f"{theirs}; give both methods the same splits in the same order."
             )
     if len(set(splits_first)) < len(splits_first):
         raise InputError("A paired comparison uses each split once, but a split is listed twice.")
@@ -324,8 +319,5 @@ def _check_level(level: float) -> None:
 def _finite(values: ArrayLike) -> NDArray[np.float64]:
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 1 or len(scores) == 0 or not np.isfinite(scores).all():
-        raise InputError(
-            "An interval needs at least one score, and all scores must be finite; omit failed "
-            "trials."
-        )
+        raise InputError("An interval needs one or more finite scores; omit failed trials.")
     return scores

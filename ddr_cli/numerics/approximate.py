@@ -43,9 +43,7 @@ def search_neighbors(
     """
     is_sparse = bool(sp.issparse(X))
     if search == "approximate" and is_sparse:
-        raise ValueError(
-            "neighbors='approximate' needs dense data; use neighbors='exact' for sparse data."
-        )
+        raise ValueError("neighbors='approximate' needs dense data; use neighbors='exact'.")
     large = X.shape[0] > MOST_EXACT and not is_sparse
     if search == "auto" and not large:
         return kneighbors(X, k), 1.0
@@ -54,8 +52,7 @@ def search_neighbors(
     )
     if recall < _LOW_RECALL:
         warnings.warn(
-            f"On average, the approximate search found only {recall:.0%} of the {k} nearest "
-            "neighbours of a sample.",
+            f"The approximate search found only {recall:.0%} of the {k} nearest neighbours.",
             stacklevel=4,
         )
     return neighbors, recall

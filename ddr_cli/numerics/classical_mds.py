@@ -39,13 +39,11 @@ class Scaling:
         return np.asarray((self.from_centre - squared) @ axes)
 
 
-def classical_scaling(
-    squared: Floats, m: int, *, distances: str, rank: int | None = None
-) -> Scaling:
+def classical_scaling(squared: Floats, m: int, *, rank: int | None = None) -> Scaling:
     """Return `m` dimensions from the squared distances, which are overwritten.
 
     Dimensions beyond the `rank`, if it is known, are zero. Dimensions with negative eigenvalues are
-    rejected; the message calls the distances `distances`.
+    rejected.
     """
     count = m if rank is None else min(m, rank)
     B = squared
@@ -57,9 +55,8 @@ def classical_scaling(
     values, vectors = top_eigenpairs(B, count, floor=-1.0)
     if values[-1] < -_ZERO:
         raise ValueError(
-            f"n_components={m}, but the {distances} distances are not Euclidean and "
-            f"yield only {int(np.sum(values > _ZERO))} dimensions with a positive eigenvalue. "
-            "Choose a smaller n_components."
+            f"n_components={m}, but the distances yield only {int(np.sum(values > _ZERO))} "
+            "dimensions of positive variance. Lower n_components."
         )
     values = np.where(values > _ZERO, values, 0.0) * unit
     embedding = np.pad(vectors * np.sqrt(values), ((0, 0), (0, m - count)))

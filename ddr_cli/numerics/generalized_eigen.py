@@ -32,10 +32,7 @@ def generalized_eigenpairs(
     zero = _is_zero(scale, rank_tol)
     rank = len(B) - int(zero.sum())
     if not 1 <= m <= rank:
-        raise ValueError(
-            f"{m} dimensions are requested, but the right-hand matrix of the eigenproblem has rank "
-            f"{rank}."
-        )
+        raise ValueError(f"{m} dimensions are requested, but at most {rank} exist.")
     inside = None
     if rank < len(B):
         null = _orthonormal(per_unit[:, None] * axes[:, zero])
@@ -118,9 +115,7 @@ def smallest_generalized_eigenpairs(
     regular = sizes > rank_tol * max(sizes[-1], 0.0)
     rank = int(regular.sum())
     if m > rank:
-        raise ValueError(
-            f"n_components={m}, but samples and labels together span only {rank} dimensions."
-        )
+        raise ValueError(f"n_components={m}, but samples and labels span only {rank} dimensions.")
     inside, null = axes[:, regular], axes[:, ~regular]
     stiffness, turned = np.linalg.eigh(symmetric(null.T @ A @ null))
     stiff = stiffness > rank_tol * float(abs(A).max())

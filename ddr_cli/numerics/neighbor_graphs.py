@@ -105,9 +105,7 @@ def known_neighbors(
         return kneighbors(X, k, queries=queries)
     asked = X if queries is None else queries
     if len(neighbors) != asked.shape[0]:
-        raise ValueError(
-            f"neighbors are given for {len(neighbors)} samples, but X has {asked.shape[0]} samples."
-        )
+        raise ValueError(f"neighbors is for {len(neighbors)} samples, but X has {asked.shape[0]}.")
     return neighbors
 
 
@@ -243,8 +241,8 @@ def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
         pairs = len(rows) * len(others)
         if k > pairs:
             warnings.warn(
-                f"n_neighbors_between={k}, but one class has n_samples = {len(rows)} and "
-                f"the other classes have {len(others)} samples: all {pairs} pairs are used.",
+                f"n_neighbors_between={k}, but one class has only {pairs} pairs with samples of "
+                "other classes; all of them are used.",
                 stacklevel=2,
             )
         if k < len(rows):

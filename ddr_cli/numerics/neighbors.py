@@ -137,10 +137,7 @@ class _Search:
             raise ValueError(f"n_neighbors={k} must be at least 1.")
         most = X.shape[0] - (queries is None)
         if k > most:
-            raise ValueError(
-                f"n_neighbors={k}, but with n_samples = {X.shape[0]} a sample has at most {most} "
-                f"neighbours. Choose a smaller n_neighbors."
-            )
+            raise ValueError(f"n_neighbors={k} must be at most {most} (n_samples = {X.shape[0]}).")
         self._base = _as_float(X, sparse=_is_sparse(X))
         self._own = queries is None
         self._asked = self._base if queries is None else _as_float(queries, sparse=_is_sparse(X))

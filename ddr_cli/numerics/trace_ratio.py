@@ -175,9 +175,8 @@ def _leading_inside(null: Floats, A: Floats, m: int) -> Floats:
     if arbitrary in (0, zero.sum()):
         return np.asarray(null @ vectors[:, :m])
     warnings.warn(
-        f"B is zero along all {m} directions, and A is zero along {arbitrary} of these "
-        f"directions. The choice of the {arbitrary} directions depends on the order of the "
-        "coordinates.",
+        f"A and B are zero along {arbitrary} of the {m} directions, so these directions "
+        "depend on the order of the coordinates.",
         stacklevel=3,
     )
     rest = null @ vectors[:, zero]
@@ -209,7 +208,5 @@ def _symmetric(matrix: ArrayLike, name: str) -> Floats:
         raise ValueError(f"{name} has entries that are NaN or infinite.")
     gap = float(abs(square - square.T).max())
     if gap > _SYMMETRY_TOL * float(abs(square).max()):
-        raise ValueError(
-            f"{name} must be symmetric; {name} and its transpose differ by up to {gap:.3g}."
-        )
+        raise ValueError(f"{name} must be symmetric; it differs from its transpose by {gap:.3g}.")
     return (square + square.T) / 2

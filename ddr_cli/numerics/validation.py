@@ -23,8 +23,7 @@ def refuse_dates(X: Any) -> None:
     """Raise ValueError if X holds dates or durations, which depend on their unit as numbers."""
     if any(dtype.kind in "mM" or (dtype.kind == "O" and _has_dates(X)) for dtype in _dtypes(X)):
         raise ValueError(
-            "X holds dates or durations, not numbers. Convert dates and durations to numbers, for "
-            "example to days by (X - X.min()) / np.timedelta64(1, 'D')."
+            "X holds dates or durations; convert them to numbers, for example to days."
         )
 
 

@@ -154,10 +154,8 @@ class CCDR(GraphReducer, Embedding):
         self.embedding_ = self.embedding_.astype(points.dtype)
         if strays:
             warnings.warn(
-                f"{strays} unlabelled samples are not connected to a labelled sample in the "
-                "neighbour graph. Eq. 20 of the CCDR paper embeds these samples from the "
-                f"nearest connected samples. An n_neighbors above {self.n_neighbors} may connect "
-                "all samples.",
+                f"{strays} unlabelled samples are not connected to a labelled sample; Eq. 20 of "
+                f"the CCDR paper embeds them. Raise n_neighbors (now {self.n_neighbors}).",
                 stacklevel=2,
             )
         return self
@@ -215,8 +213,7 @@ class CCDR(GraphReducer, Embedding):
                 member._fit_graph(X[chosen], code[chosen], None)
             except ValueError as error:
                 raise ValueError(
-                    f"subsample={size} draws {len(chosen)} of {n} samples, which is too few: "
-                    f"{error} Raise subsample, or lower n_components or n_neighbors."
+                    f"subsample={size} draws {len(chosen)} of {n} samples: {error} Raise subsample."
                 ) from error
             embedding = np.empty((n, self.n_components))
             embedding[chosen] = member.embedding_

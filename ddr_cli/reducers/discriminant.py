@@ -137,8 +137,7 @@ class KernelDiscriminant(Discriminant):
         sizes, axes = sizes[::-1], axes[:, ::-1]
         if -sizes[-1] > max(_NEGATIVE * float(sizes[0]), rounding):
             warnings.warn(
-                f"The kernel {self.kernel!r} is not positive semidefinite on these samples; "
-                "dimensions with negative eigenvalues are omitted.",
+                f"The kernel {self.kernel!r} has negative eigenvalues, which are omitted.",
                 stacklevel=3,
             )
         kept = sizes > max(_RANK_TOL * float(sizes[0]), rounding)
@@ -215,8 +214,7 @@ def requested_components(model: Any, rank: int, n_features: int | None = None) -
             limit, why = f"min(n_features, {limit})", f"X has {n_features} features and {why}"
         raise ValueError(
             f"n_components={model.n_components}, but {type(model).__name__} allows at most {most} "
-            f"({limit}), because {why}. Lower n_components, or omit n_components to use "
-            "all dimensions."
+            f"({limit}), because {why}. Lower n_components."
         )
     return int(model.n_components)
 
@@ -254,10 +252,7 @@ def usable_scatter(within: Floats, between: Floats) -> Floats:
     """
     kept = above_rounding(within, between)
     if not kept.any():
-        raise ValueError(
-            "All samples of each class are identical, so the ratio of between-class to "
-            "within-class scatter has no maximum. Check X and y."
-        )
+        raise ValueError("In every class, all samples are identical. Check X and y.")
     rounding = np.finfo(np.float64).eps * np.diagonal(within + between)
     return np.asarray(kept + np.diag(np.where(np.diagonal(kept) > 0, 0.0, rounding)))
 
@@ -283,7 +278,7 @@ def discriminant_directions(
     if block < m:
         raise ValueError(
             f"n_components={m}, but the within-class scatter is nonsingular on only {block} "
-            "principal components; set reg to a small positive value, such as 0.001."
+            "principal components; set reg, for example to 0.001."
         )
     if block < r:
         warnings.warn(

@@ -216,10 +216,7 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
                 numbers = self._values_for(numbers)
             Y = numbers[code][:, None]
         if n_labels < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two different labels, but all labels in y "
-                "are equal."
-            )
+            raise ValueError(f"{type(self).__name__} needs at least two different labels in y.")
         length = np.ones(Y.shape[1])
         if self.labels == "continuous":
             Y, length = _standard(Y)
@@ -229,8 +226,8 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
         values = np.asarray(self.label_values, dtype=np.float64)
         if len(values) != len(numbers) or len(np.unique(values)) != len(values):
             raise ValueError(
-                f"label_values must hold {len(numbers)} different numbers, one for each label in "
-                f"y, but is {self.label_values}."
+                f"label_values={self.label_values} must hold {len(numbers)} different numbers, one "
+                "for each label in y."
             )
         return values
 

@@ -118,7 +118,7 @@ class Isomap(Embedding):
         self._graph = self._connected_graph(points)
         paths = self._find_paths()
         squared = np.square(paths if len(paths) == n else paths[:, self.landmarks_])
-        self._scaling = classical_scaling(squared, self.n_components, distances="the geodesic")
+        self._scaling = classical_scaling(squared, self.n_components)
         self.eigenvalues_ = self._scaling.eigenvalues
         embedding = self._scaling.embedding
         if len(squared) < n:
@@ -151,9 +151,8 @@ class Isomap(Embedding):
         if self.n_parts_ == 1:
             return graph
         warnings.warn(
-            f"The graph of {self.n_neighbors} neighbours has {self.n_parts_} components; each pair "
-            "of components was joined by its shortest edge. A larger n_neighbors may connect the "
-            "graph.",
+            f"The graph has {self.n_parts_} components; each pair was joined by its shortest edge. "
+            f"Raise n_neighbors={self.n_neighbors} to connect the graph.",
             stacklevel=3,
         )
         gaps, heads, tails = closest_pairs(points, part.astype(np.intp))

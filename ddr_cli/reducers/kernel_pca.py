@@ -153,9 +153,8 @@ class KernelPCA(SklearnEmbedding):
         size, positive = np.abs(model.eigenvalues_).max(), model.eigenvalues_ > 0
         if (model.eigenvalues_ < -_ZERO * size).any():
             raise ValueError(
-                f"n_components={self.n_components}, but the kernel {self.kernel!r} is not positive "
-                f"semidefinite on these samples and has {int(positive.sum())} dimensions with "
-                "positive variance. Choose a smaller n_components."
+                f"n_components={self.n_components}, but the kernel {self.kernel!r} yields only "
+                f"{int(positive.sum())} dimensions of positive variance. Lower n_components."
             )
         self.eigenvalues_ = model.eigenvalues_
         self._keep(model, embedding, points.dtype)

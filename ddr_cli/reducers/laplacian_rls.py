@@ -195,10 +195,7 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
             values = safe_sparse_dot(points, coef, dense_output=True)
         else:
             if self.alpha == 0:
-                raise ValueError(
-                    "With a kernel, or with more features than samples, alpha=0 does not determine "
-                    "a unique function; set a positive alpha."
-                )
+                raise ValueError("With alpha=0, the solution is not unique; set a positive alpha.")
             self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
             K = self._kernel(points, points)
             spread = _variance(points) if self.kernel == "linear" else _variance_of_images(K)
@@ -230,8 +227,8 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
         rounding = _ROUNDING * np.finfo(values.dtype).eps * abs(values).max()
         if (np.ptp(values, axis=0) <= rounding).all():
             warnings.warn(
-                f"LaplacianRLS: with alpha={self.alpha:g} and mu={self.mu} all fitted functions "
-                "are constant on the training samples up to rounding; lower alpha or mu.",
+                f"LaplacianRLS: with alpha={self.alpha:g} and mu={self.mu}, the fitted functions "
+                "are constant on the training samples; lower alpha or mu.",
                 stacklevel=4,
             )
 

@@ -113,8 +113,7 @@ class LDA(MeansDiscriminant):
         if not 0 < m <= r:
             raise ValueError(
                 f"n_components={m}, but the within-class scatter is nonsingular on only {r} "
-                "principal components: the classes have too few distinct samples. Choose a smaller "
-                "n_components."
+                "principal components. Choose a smaller n_components."
             )
         self.eigenvalues_, leading = generalized_eigenpairs(S_b[:r, :r], S_w[:r, :r], m, rank_tol=0)
         self.n_dimensions_ = r

@@ -120,9 +120,8 @@ class LLE(SklearnEmbedding):
         given = self._checked(X, y)
         if self.n_components > given.shape[1]:
             raise ValueError(
-                f"n_components={self.n_components}, but n_features = {given.shape[1]}, and "
-                "scikit-learn's LLE allows at most n_features dimensions; SupervisedLLE with "
-                "alpha=0 allows more."
+                f"n_components={self.n_components} is above n_features = {given.shape[1]}, the "
+                "limit of scikit-learn's LLE; use SupervisedLLE with alpha=0."
             )
         points, place = _distinct(given.astype(np.float64))
         n = len(points)
@@ -158,8 +157,8 @@ class LLE(SklearnEmbedding):
             middle = (low + high) // 2
             low, high = (low, middle) if _count(known.first(middle)) == 1 else (middle, high)
         warnings.warn(
-            f"With n_neighbors={k}, {groups} components of the neighbour graph could each collapse "
-            f"to a single point; {high} neighbours were used instead.",
+            f"n_neighbors={k} could collapse {groups} components of the neighbour graph to single "
+            f"points, so n_neighbors={high} was used.",
             stacklevel=3,
         )
         return high

@@ -129,8 +129,7 @@ class LMNN(MetricLearner):
         smallest = int(np.bincount(code).min())
         if smallest == 1:
             raise ValueError(
-                "LMNN needs at least two samples per class, but one class has only one "
-                "sample. Remove this class."
+                "One class has only one sample, but LMNN needs two per class. Remove this class."
             )
         most = smallest - 1
         warn_of_few("n_neighbors", self.n_neighbors, most, "other samples in the smallest class")

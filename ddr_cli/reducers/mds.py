@@ -99,7 +99,7 @@ class MDS(Embedding):
         if self.metric == "precomputed":
             _check_symmetric(squared)
         rank = points.shape[1] if self.metric == "euclidean" else None
-        self._scaling = classical_scaling(squared, m, distances="these", rank=rank)
+        self._scaling = classical_scaling(squared, m, rank=rank)
         self.eigenvalues_ = self._scaling.eigenvalues
         self.embedding_ = self._scaling.embedding.astype(points.dtype)
         return self
@@ -113,8 +113,7 @@ class MDS(Embedding):
     def _check_values(self, points: NDArray[Any]) -> None:
         if self.metric == "cosine" and not points.any(axis=1).all():
             raise ValueError(
-                f"metric='cosine', but row {int(np.argmin(points.any(axis=1)))} is zero and has no "
-                "direction; remove zero rows, or choose another metric."
+                f"metric='cosine': row {int(np.argmin(points.any(axis=1)))} is zero; remove it."
             )
         if self.metric == "precomputed" and points.min() < 0:
             raise ValueError("Precomputed distances must not be negative.")

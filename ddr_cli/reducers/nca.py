@@ -139,9 +139,9 @@ class NCA(OrderedReducer):
         self.gradient_norm_ = float(np.linalg.norm(found.jac))
         if not found.success:
             warnings.warn(
-                f"NCA has not converged after {self.n_iter_} iterations: the last iteration "
-                f"lowered the objective by {right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. "
-                f"Increase max_iter (now {self.max_iter}) or tol, or choose another init.",
+                f"NCA has not converged after {self.n_iter_} iterations: the last one lowered the "
+                f"objective by {right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. "
+                f"Increase max_iter={self.max_iter}, or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -172,10 +172,7 @@ class NCA(OrderedReducer):
                 return np.ascontiguousarray((directions / spread).T)
         if self.init == "auto":
             return leading
-        raise ValueError(
-            f'init="lda" allows at most {most} dimensions (n_classes = {len(self.classes_)}), '
-            f"but n_components={m}."
-        )
+        raise ValueError(f"n_components={m}, but init='lda' allows at most {most} dimensions.")
 
     _traits = Traits(
         version=3,

@@ -21,8 +21,7 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
     missing = [i for i, label in enumerate(y) if label is None] if y.dtype == object else []
     if missing:
         raise ValueError(
-            f"{len(missing)} of {len(y)} labels in y are None, the first at position {missing[0]}; "
-            "set the label of an unlabelled sample to -1."
+            f"The label at position {missing[0]} is None; label unlabelled samples with -1."
         )
     if y.dtype == object and not all(isinstance(label, str) for label in y):
         plain = np.array(y.tolist())
@@ -30,7 +29,7 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
         if plain.dtype.kind not in "biuf" or plain.ndim != 1 or not alike:
             kinds = ", ".join(sorted({type(label).__name__ for label in y}))
             raise ValueError(
-                f"y has labels of the types {kinds}; convert all labels to text, or all to numbers."
+                f"y mixes labels of the types {kinds}; convert all to text, or all to numbers."
             )
         y = plain
     check_classification_targets(y)
@@ -42,9 +41,7 @@ def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     code = np.full(len(y), UNLABELLED, dtype=np.intp)
     labelled = ~_is_unlabelled(y)
     if not labelled.any():
-        raise ValueError(
-            "Every label is -1, which means unlabelled; at least one sample needs a class label."
-        )
+        raise ValueError("All labels are -1 (unlabelled); at least one sample needs a class.")
     classes, code[labelled] = np.unique(plain_labels(y[labelled]), return_inverse=True)
     return classes, code
 
@@ -87,13 +84,12 @@ def points_and_values(
     check_consistent_length(points, values)
     labelled = ~np.isnan(values) if unlabelled == "nan" else values != UNLABELLED
     if not labelled.any():
-        raise ValueError(f"Every label is {unlabelled}, which means unlabelled.")
+        raise ValueError(f"All labels are {unlabelled} (unlabelled).")
     marked = unlabelled == UNLABELLED and not labelled.all()
     if marked and (values[labelled] < 0).any():
         warnings.warn(
-            f"{int(np.sum(~labelled))} labels are -1, which means unlabelled, but other labels are "
-            "negative too. If -1 is a valid label, set unlabelled='nan' and mark unlabelled "
-            "samples by NaN.",
+            f"{int(np.sum(~labelled))} labels are -1 (unlabelled), but other labels are negative "
+            "too. If -1 is a valid label, set unlabelled='nan'.",
             stacklevel=3,
         )
     return points, values, labelled

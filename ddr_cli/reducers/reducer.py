@@ -74,15 +74,13 @@ class Estimator(BaseEstimator):
 
     def _check_samples(self, points: Any) -> None:
         if self._pairwise and points.shape[0] != points.shape[1]:
-            raise ValueError(
-                f"A precomputed matrix must be square; X has the shape {points.shape}."
-            )
+            raise ValueError(f"A precomputed X must be square, but has the shape {points.shape}.")
         largest = max(float(points.max()), -float(points.min()))
         least, most = self._magnitudes
         if largest and not least <= largest <= most:
             raise ValueError(
-                f"The largest magnitude in X is {largest:.3g}; {type(self).__name__} supports "
-                f"magnitudes between {least:g} and {most:g}. Rescale the features."
+                f"The largest absolute value in X is {largest:.3g}, which is not between {least:g} "
+                f"and {most:g}. Rescale the features."
             )
 
     def _points_and_classes(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes]:
@@ -98,9 +96,7 @@ class Estimator(BaseEstimator):
 
     def _check_classes(self) -> None:
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes, but y has one class."
-            )
+            raise ValueError(f"{type(self).__name__} needs two classes, but y has one class.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -320,17 +316,14 @@ class Embedding(Reducer):
     def _check_dimensions(self, n_samples: int) -> None:
         if self.n_components >= n_samples:
             raise ValueError(
-                f"n_components={self.n_components}, but n_samples = {n_samples} centred samples "
-                f"span at most {n_samples - 1} dimensions."
+                f"n_components={self.n_components} must be below n_samples = {n_samples}."
             )
 
     def _check_extension(self, most: int) -> None:
         """Reject more dimensions than the graph's eigenvectors can be extended to."""
         if self.n_components > most:
             raise ValueError(
-                f"n_components={self.n_components}, but only {most} eigenvectors of the graph have "
-                "an eigenvalue lambda below 1 (the extension to new samples divides by "
-                "1 - lambda)."
+                f"n_components={self.n_components} must be at most {most} to embed new samples."
             )
 
     @property

@@ -127,9 +127,8 @@ class SDE(GraphReducer, MappedEmbedding):
         self.bridges_ = unfolding.bridges
         if len(self.bridges_):
             warnings.warn(
-                f"The graph of {self.n_neighbors} neighbours has {len(self.bridges_) + 1} "
-                "components, which were joined by their shortest edges. A larger n_neighbors "
-                "may connect the graph.",
+                f"The graph has {len(self.bridges_) + 1} components, which were joined by their "
+                f"shortest edges. Raise n_neighbors={self.n_neighbors} to connect the graph.",
                 stacklevel=2,
             )
         self.eigenvalues_ = self._widened(unfolding.eigenvalues)

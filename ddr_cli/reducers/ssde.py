@@ -117,9 +117,8 @@ class SSDE(MappedEmbedding):
         broken = sum(len(part.bridges) > 0 for part in parts)
         if broken:
             warnings.warn(
-                f"In {broken} of the classes, the graph of {self.n_neighbors} neighbours has "
-                "several components, which were joined by their shortest edges. A larger "
-                "n_neighbors may connect the graph of each class.",
+                f"In {broken} of the classes, the graph has several components, which were joined "
+                f"by their shortest edges. Raise n_neighbors={self.n_neighbors} to connect it.",
                 stacklevel=2,
             )
         centers, inertia = _place_centers(points, code, self.centroid_scale)

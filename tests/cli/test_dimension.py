@@ -57,7 +57,7 @@ def test_a_class_too_small_has_a_reason_and_the_others_their_estimates(ddr_here,
     assert done.returncode == 0, done.stderr
     table = cells(done.stdout)
     assert table["few"] == ["12", "-", "-"]
-    assert "few: Estimating a dimension needs at least 20 " in done.stdout
+    assert "few: A dimension estimate needs 20 " in done.stdout
     for name in ("line", "cube"):
         assert table[name] == ["80", shown("gmst", mine[name]), shown("knn", mine[name])]
     assert float(table["line"][1].split()[0]) == pytest.approx(1, abs=0.3)

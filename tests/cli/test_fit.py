@@ -129,7 +129,7 @@ def test_the_winner_is_the_runs_and_says_by_what(ddr_here, work, spec):
 
 def test_a_tuned_winner_is_told_by_inner_scores(ddr_here, work, spec):
     name, how = spec("[{name: lda, n_components: {grid: [1, 2]}}]"), "tune={budget: 2, folds: 2}"
-    assert "its methods, but" in ddr_here("fit", name, "--set", how, "--save", "m.skops").stderr
+    assert "tunes its methods" in ddr_here("fit", name, "--set", how, "--save", "m.skops").stderr
     assert ddr_here("run", name, "-q", "--set", how).returncode == 0
     done = ddr_here("fit", name, "--set", how, "--save", "m.skops")
     assert done.returncode == 0, done.stderr

@@ -153,7 +153,7 @@ IMPOSSIBLE = [
     ("{kind: grouped, folds: leave_one}", "3:31: split.folds: ... or 'leave_one_out'"),
     ("{kind: given}", "3:8: split: ... needs either 'file'"),
     ("{kind: given, file: no.csv}", "3:28: split.file: no.csv ... No such file"),
-    ("{kind: given, file: short.csv}", "3:28: split.file: short.csv has 2 ... mine has 50 rows"),
+    ("{kind: given, file: short.csv}", "3:28: split.file: short.csv has 2 ... needs 50"),
     (
         "{kind: given, file: wrong.csv}",
         "3:28: split.file: wrong.csv, line 3, column 'a' ... 'tset'",
@@ -183,7 +183,7 @@ def test_a_class_of_one_subject_is_refused_before_the_first_trial(work, write, d
     spec = write("{kind: grouped, folds: 3}")
     assert ddr_here("validate", spec).returncode == 0  # the card does not tell
     run = SpecRun(load_spec(spec), RunSettings(out=work / "results"), Datasets())
-    with pytest.raises(InputError, match="class c are in group s0"):
+    with pytest.raises(InputError, match="Only group s0 contains class c"):
         run.run(Mock(), Progress())
     assert not (work / "results").exists()
 

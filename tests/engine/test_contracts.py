@@ -152,7 +152,7 @@ def test_a_tuple_or_no_fit_transform_is_an_embedding_too(tmp_path):
             assert checked.section == "reducers"
             assert [each.contract for each in checked.failing if each.contract == "shapes"] == []
             assert "2 columns" in checked.findings[0].note
-        with pytest.raises(InputError, match=r"transform .* requires y.*y=None"):
+        with pytest.raises(InputError, match=r"transform must not require y.*y=None"):
             check_piece(f"{path}:Asks")
 
 

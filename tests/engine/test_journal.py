@@ -171,7 +171,7 @@ def _second_line(line):
             "line 3: .* not text",
         ),
         (lambda whole: whole.replace(b"resample-1", b'"resample-1'), "line 3: a quotation mark"),
-        (lambda whole: whole.replace(b",ok,", b"\x1b,ok,"), "line 2: .* is not a number"),
+        (lambda whole: whole.replace(b",ok,", b"\x1b,ok,"), "line 2: .* not a number"),
         (lambda whole: whole.replace(b",", b";"), "spreadsheet program wrote"),
         (lambda whole: b"\xef\xbb\xbf" + whole, "spreadsheet program wrote"),
     ],

@@ -170,7 +170,7 @@ def test_rankings_are_of_classifiers_with_decision_values(tmp_path):
     assert np.isnan(rows.at["knn", "mean_average_precision"])
     three = spec.model_copy(update={"dataset": spec_of().dataset, "name": "three"})
     failed = read_trials(run_spec(three, out=tmp_path).folder)
-    assert "two classes, but there are 3" in failed.set_index("classifier").at["linear", "reason"]
+    assert "needs two classes, not 3" in failed.set_index("classifier").at["linear", "reason"]
 
 
 def test_two_columns_of_decision_values_rank_by_their_difference():

@@ -104,7 +104,7 @@ def test_a_cell_that_is_no_number_is_named_by_its_place(tmp_path):
         ("spark", None, "'spark'; choose local or dask"),
         ("dsk", None, "Did you mean 'dask'"),
         ("dask", None, "needs --scheduler"),
-        ("local", "tcp://host:1", "add --backend dask"),
+        ("local", "tcp://host:1", "needs --backend dask"),
     ],
 )
 def test_a_wrong_back_end_is_said(backend, scheduler, message):

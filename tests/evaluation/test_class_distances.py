@@ -52,7 +52,7 @@ def test_places_of_the_labels_are_the_methods_own():
     assert ClassDistance(classes="1, 3", of="labels").score(embedded(prototypes=moved)) == (
         pytest.approx(4 / 6)
     )
-    with pytest.raises(ValueError, match="does not embed labels"):
+    with pytest.raises(ValueError, match="a method that embeds labels"):
         ClassOrder(of="labels").score(embedded())
 
 
@@ -63,7 +63,7 @@ def test_what_has_no_answer_says_so():
         ClassDistance(classes="1").score(embedded())
     with pytest.raises(ValueError, match="at least three"):
         ClassOrder().score(Embedded(PLACES, PLACES, np.array([0, 0, 1, 1]), 4, ("a", "b")))
-    with pytest.raises(ValueError, match="same position"):
+    with pytest.raises(ValueError, match="median distance"):
         ClassGap().score(embedded(np.zeros((4, 2))))
 
 

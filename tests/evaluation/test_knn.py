@@ -102,7 +102,7 @@ def test_predict_many_of_nothing_and_of_a_wrong_setting(whole_numbers):
     [
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"n_neighbors": 2.0}, "n_neighbors=2.0"),
-        ({"n_neighbors": 4}, "n_neighbors=4 .* n_samples=3"),
+        ({"n_neighbors": 4}, "n_neighbors=4, .* n_samples=3"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):

@@ -182,8 +182,8 @@ def test_constant_difference(gap, p_value):
     ("first", "second", "message"),
     [
         (SPLITS, ("s0", "s1", "other"), "position 2, .* split s2"),
-        (SPLITS, ("s1", "s0", "s2"), "not paired"),
-        (SPLITS, ("s0", "s1"), "per method and split"),
+        (SPLITS, ("s1", "s0", "s2"), "position 0, .* split s0"),
+        (SPLITS, ("s0", "s1"), "one score per split"),
         (("s0", "s0", "s1"), ("s0", "s0", "s1"), "twice"),
     ],
 )
@@ -194,7 +194,7 @@ def test_unpaired_scores_are_refused(first, second, message):
 
 @pytest.mark.parametrize("values", [[], [0.1, float("nan")], [[0.1], [0.2]]])
 def test_scores_must_be_numbers(values):
-    with pytest.raises(InputError, match="must be finite"):
+    with pytest.raises(InputError, match="finite scores"):
         mean_interval(values, 0.8, n_train=9, n_test=1)
 
 

@@ -61,7 +61,7 @@ def test_a_null_vector_of_the_right_side_alone_is_used_to_lower_the_left_side():
 
 
 def test_no_more_directions_than_the_right_side_has():
-    with pytest.raises(ValueError, match=r"n_components=4, but samples and labels .* span only 3"):
+    with pytest.raises(ValueError, match=r"n_components=4, but samples and labels span only 3"):
         smallest_generalized_eigenpairs(np.eye(5), semidefinite(5, 3), 4, units=np.ones(5))
 
 
@@ -115,7 +115,7 @@ def test_generalized_stays_in_the_range_of_a_singular_right_side():
 
 
 def test_generalized_refuses_more_dimensions_than_the_rank():
-    with pytest.raises(ValueError, match="rank 7"):
+    with pytest.raises(ValueError, match="at most 7"):
         generalized_eigenpairs(*random_pair(12, 7), 8)
 
 

@@ -241,7 +241,7 @@ def test_a_graph_that_would_take_an_hour_is_refused(monkeypatch):
 
 def test_the_reference_solver_says_that_a_problem_is_too_large_for_it():
     X = cloud(120)
-    with pytest.raises(ValueError, match=r"at most 100 distinct samples, but there are 120"):
+    with pytest.raises(ValueError, match=r"at most 100 distinct samples, not 120"):
         unfold(X, graph_of(X, 4), solver="cvxpy")
 
 

@@ -107,7 +107,7 @@ def test_the_closest_pair_of_two_classes_is_always_mutual(points):
     [
         (within_class_graph, 6, 5, "n_neighbors_within=6, .* only 5 .* smallest class"),
         (between_class_graph, 14, 13, "n_neighbors_between=14, .* only 13 .* largest class"),
-        (marginal_pairs, 97, 96, "n_neighbors_between=97, .* all 96 pairs"),
+        (marginal_pairs, 97, 96, "n_neighbors_between=97, .* only 96 pairs"),
     ],
 )
 def test_too_few_points_are_all_taken(points, graph, k, most, message):

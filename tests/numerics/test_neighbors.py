@@ -120,8 +120,8 @@ def test_unsorted_repeated_sparse_entries_are_summed():
     ("k", "queries", "message"),
     [
         (0, None, "n_neighbors=0 .*at least 1"),
-        (5, None, "n_neighbors=5, .*n_samples = 5 .*at most 4"),
-        (6, np.zeros((1, 2)), "n_neighbors=6, .*n_samples = 5 .*at most 5"),
+        (5, None, "n_neighbors=5 .*at most 4 .*n_samples = 5"),
+        (6, np.zeros((1, 2)), "n_neighbors=6 .*at most 5 .*n_samples = 5"),
     ],
 )
 def test_too_many_neighbours_are_refused(k, queries, message):

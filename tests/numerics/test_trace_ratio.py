@@ -214,7 +214,7 @@ def test_directions_that_nothing_tells_apart_are_chosen_by_the_coordinates_with_
     basis = np.linalg.qr(rng.standard_normal((9, 9)))[0]
     between, within = basis[:, :2], basis[:, 6:]
     A, B = between @ between.T, within @ within.T
-    with pytest.warns(UserWarning, match="zero along 2 of these"):
+    with pytest.warns(UserWarning, match="zero along 2 of the"):
         W, value = trace_ratio(A, B, 4)
     assert value == np.inf
     assert_allclose(W.T @ W, np.eye(4), atol=1e-12)

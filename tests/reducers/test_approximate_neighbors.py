@@ -152,7 +152,7 @@ def test_auto_is_exact_up_to_a_number_of_points(monkeypatch):
     assert searched == [301]
     model.fit(csr_array(X), Y)  # sparse points are searched exactly
     assert searched == [301]
-    with pytest.raises(ValueError, match="use neighbors='exact' for sparse"):
+    with pytest.raises(ValueError, match="use neighbors='exact'"):
         CCDR(neighbors="approximate").fit(csr_array(X), Y)
 
 

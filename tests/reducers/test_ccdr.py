@@ -194,9 +194,9 @@ def test_points_far_from_all_heat_are_placed_like_their_nearest_neighbour():
     ("model", "n", "message"),
     [
         (CCDR(n_neighbors=12), 12, "at most 11"),
-        (CCDR(n_components=14), 12, "only 3 eigenvectors"),
-        (CCDR(n_components=3, beta=0.0), 12, "only 2 eigenvectors"),
-        (CCDR(n_components=13), 12, "lambda below 1"),
+        (CCDR(n_components=14), 12, "at most 3 to embed"),
+        (CCDR(n_components=3, beta=0.0), 12, "at most 2 to embed"),
+        (CCDR(n_components=13), 12, "to embed new samples"),
     ],
 )
 def test_too_few_points_are_one_clear_error(model, n, message):
@@ -207,7 +207,7 @@ def test_too_few_points_are_one_clear_error(model, n, message):
 
 def test_a_class_label_is_needed():
     X, _ = blobs()
-    with pytest.raises(ValueError, match="Every label is -1"):
+    with pytest.raises(ValueError, match="All labels are -1"):
         CCDR().fit(X, np.full(len(X), -1))
 
 

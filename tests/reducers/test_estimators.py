@@ -193,7 +193,7 @@ def test_neighbours_that_are_known_spare_the_search(model):
     expected = clone(model).fit_transform(X, Y)
     assert_array_equal(clone(model).fit_transform(X, Y, neighbors=known), expected)
     order = ordered(Y)[:50]
-    with pytest.raises(ValueError, match="neighbors are given for 75 samples, but X has 50"):
+    with pytest.raises(ValueError, match="neighbors is for 75 samples, but X has 50"):
         clone(model).fit(X[order], Y[order], neighbors=known)
 
 
@@ -223,7 +223,7 @@ def test_numbers_out_of_range_are_named(estimator, message):
 @pytest.mark.parametrize("reducer", [LDA(1), LFDA(), CCDR(), LaplacianRLS()], ids=repr)
 def test_a_missing_label_is_named(reducer):
     labels = np.array(["a", "b", None] * 25, dtype=object)
-    with pytest.raises(ValueError, match=r"25 of 75 labels in y are None, .* position 2"):
+    with pytest.raises(ValueError, match=r"position 2 is None"):
         clone(reducer).fit(X, labels)
 
 
@@ -242,10 +242,10 @@ NO_NUMBERS = {
 @pytest.mark.parametrize("name", EVERY)
 def test_dates_are_no_numbers(name, kind):
     model = small(name)
-    with pytest.raises(ValueError, match=r"dates or durations.* Convert"):
+    with pytest.raises(ValueError, match=r"dates or durations.* convert"):
         model.fit(NO_NUMBERS[kind], Y)
     if name in OURS:
-        with pytest.raises(ValueError, match=r"dates or durations.* Convert"):
+        with pytest.raises(ValueError, match=r"dates or durations.* convert"):
             model.fit(X, Y).transform(NO_NUMBERS[kind])
 
 

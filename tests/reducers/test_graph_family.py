@@ -54,7 +54,7 @@ def test_a_constant_feature_and_a_copied_one_change_nothing(estimator, noisy):
 
 @pytest.mark.parametrize("estimator", SUPERVISED, ids=repr)
 def test_one_class_is_an_error(estimator):
-    with pytest.raises(ValueError, match="at least two classes"):
+    with pytest.raises(ValueError, match="needs two classes"):
         clone(estimator).fit(X, np.zeros(150))
 
 
@@ -79,7 +79,7 @@ def test_more_components_than_dimensions_are_an_error(estimator):
         (LFDA(n_neighbors=12), {"n_neighbors": 9}, "only 9 .* smallest class"),
         (KernelLFDA(n_neighbors=12), {"n_neighbors": 9}, "only 9 .* smallest class"),
         (MFA(n_neighbors_within=12), {"n_neighbors_within": 9}, "only 9 .* smallest class"),
-        (MFA(n_neighbors_between=101), {"n_neighbors_between": 100}, "all 100 pairs"),
+        (MFA(n_neighbors_between=101), {"n_neighbors_between": 100}, "only 100 pairs"),
     ],
     ids=repr,
 )
@@ -101,7 +101,7 @@ def test_a_class_of_one_point_has_no_neighbours_of_its_own():
 
 def test_fewer_points_than_neighbours_are_an_error():
     few = np.r_[0:10, 50:60]
-    with pytest.raises(ValueError, match=r"n_neighbors=20, .* n_samples = 20"):
+    with pytest.raises(ValueError, match=r"n_neighbors=20 .*n_samples = 20"):
         LPP(n_neighbors=20).fit(X[few])
 
 
@@ -118,7 +118,7 @@ def test_a_singular_within_class_scatter_is_said_and_a_ridge_keeps_all(estimator
 
 @pytest.mark.parametrize("estimator", [LFDA(), LFDA(reg=0.1), MFA(), *KERNEL], ids=repr)
 def test_classes_of_equal_points_have_no_ratio(estimator):
-    with pytest.raises(ValueError, match="samples of each class are identical"):
+    with pytest.raises(ValueError, match="all samples are identical"):
         clone(estimator).fit(np.repeat(X[::30], 30, axis=0), np.repeat(np.arange(5), 30))
 
 
@@ -153,7 +153,7 @@ def test_a_function_is_a_kernel(kernel_form, noisy):
 
 
 def test_an_indefinite_kernel_is_said():
-    with pytest.warns(UserWarning, match="not positive semidefinite"):
+    with pytest.warns(UserWarning, match="negative eigenvalues"):
         KernelLFDA(kernel="sigmoid", gamma=0.03, coef0=-1.0).fit(X, Y)
 
 

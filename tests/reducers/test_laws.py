@@ -300,5 +300,5 @@ def test_labels_that_are_no_classes_are_refused(labels):
 @pytest.mark.parametrize("factor", [1e-200, 1e200])
 def test_points_whose_squares_are_nothing_or_infinite_are_refused(name, factor):
     X = np.random.default_rng(0).normal(size=(12, 3))
-    with pytest.raises(ValueError, match=r"magnitude in X is .* Rescale the features"):
+    with pytest.raises(ValueError, match=r"absolute value in X is .* Rescale the features"):
         make(name).fit(factor * X, np.arange(12) % 3)

@@ -118,7 +118,7 @@ def test_full_pca_keeps_the_rank_and_all_distances(X, rank):
 
 
 def test_pca_of_too_many_dimensions_says_how_many_there_are():
-    with pytest.raises(ValueError, match="at most 4 dimensions"):
+    with pytest.raises(ValueError, match="is above 4, the smaller"):
         PCA(5).fit(IRIS)
 
 

@@ -88,9 +88,9 @@ def test_dimensions_without_extent_are_zero(n_points):
 @pytest.mark.parametrize(
     ("model", "X", "message"),
     [
-        (MDS(75), TRAIN, "n_samples = 75 .* at most 74"),
-        (MDS(70, "cityblock"), TRAIN, r"not Euclidean .*\d+ dimensions"),
-        (MDS(metric="precomputed"), TRAIN, r"square; .*\(75, 4\)"),
+        (MDS(75), TRAIN, "below n_samples = 75"),
+        (MDS(70, "cityblock"), TRAIN, r"distances yield only \d+ dimensions"),
+        (MDS(metric="precomputed"), TRAIN, r"square, .*\(75, 4\)"),
         (MDS(metric="precomputed"), np.tri(9, k=-1), "must be symmetric"),
         (MDS(metric="precomputed"), np.ones((9, 9)), "must be 0"),
         (MDS(metric="hamming"), TRAIN, "MDS: metric='hamming'"),

@@ -198,7 +198,7 @@ def test_a_learned_dimension_beside_noise():
     [
         (LMNN(3), np.zeros(60), "y has one class"),
         (LMNN(14), Y, "only span 13 dimensions"),
-        (LMNN(3), np.append(Y[:-1], 9), "at least two samples per class"),
+        (LMNN(3), np.append(Y[:-1], 9), "only one sample"),
         (LMNN(push_weight=1.0), Y, "LMNN: push_weight=1.0"),
         (MCML("all"), Y, "MCML: n_components='all'"),
         (MCML(14), Y, "only span 13 dimensions"),

@@ -111,8 +111,8 @@ def test_full_supervision_puts_each_class_on_a_point_first():
     [
         (SupervisedLLE(alpha=1.5), "SupervisedLLE: alpha=1.5"),
         (SupervisedLLE(reg=0.0), "SupervisedLLE: reg=0.0"),
-        (SupervisedLLE(n_neighbors=150), "n_neighbors=150, but with n_samples = 150"),
-        (SupervisedLLE(n_components=150), "n_samples = 150 .* at most 149"),
+        (SupervisedLLE(n_neighbors=150), "n_neighbors=150 .*n_samples = 150"),
+        (SupervisedLLE(n_components=150), "below n_samples = 150"),
     ],
     ids=repr,
 )

@@ -130,7 +130,7 @@ def test_classes_in_parts_are_connected_with_one_warning():
     [
         (SSDE(n_components=0), "SSDE: n_components=0"),
         (SSDE(centroid_scale=0.0), "SSDE: centroid_scale=0.0"),
-        (SSDE(n_components=150), "n_samples = 150 .* at most 149"),
+        (SSDE(n_components=150), "below n_samples = 150"),
     ],
     ids=repr,
 )
@@ -140,7 +140,7 @@ def test_what_cannot_be_done_is_said(model, message):
 
 
 def test_one_class_is_refused():
-    with pytest.raises(ValueError, match="at least two classes"):
+    with pytest.raises(ValueError, match="needs two classes"):
         SSDE().fit(IRIS, np.zeros(150))
 
 

@@ -200,4 +200,4 @@ tune: {folds: 2}
     (line,) = str(caught.value).split("\n  ")[1:]
     assert line.startswith("x.yaml:5:15: tune.folds: ")
     assert "'setosa' has 1" in line
-    assert "remove tune" in line
+    assert "omit 'tune'" in line

@@ -468,10 +468,7 @@ def _numbers(name: str, cells: Sequence[str], folder: Path) -> Any:
         for number, line in enumerate(lines, start=2)
         if printable(_cells_of(line)[header.index(name)]) == wrong[0]
     )
-    raise InputError(
-        f"{place}: {name} is {wrong[0]!r}, which is not a number; restore the file, or "
-        "move the file away to start over."
-    )
+    raise InputError(f"{place}: {name} is {wrong[0]!r}, not a number; restore the file.")
 
 
 def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
@@ -501,8 +498,7 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
         if odd or '"' in line or line.count(",") != len(header) - 1:
             if wrong := _wrong(line, len(header)):
                 raise InputError(
-                    f"{path}, line {number}: {wrong}; restore the file, or move the file away to "
-                    "start over."
+                    f"{path}, line {number}: {wrong}; restore the file or delete the line."
                 )
             line = _line(_parsed(line)[0])
         lines.append(line)
@@ -546,12 +542,11 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
         return header
     if header[0].startswith(("\ufeff", "trial_id;")):
         raise InputError(
-            f"A spreadsheet program wrote {path} and may have changed ids and digits: restore the "
-            "file, or move the file away to start over."
+            f"A spreadsheet program wrote {path} and may have changed ids; restore the file."
         )
     raise InputError(
-        f"{path} is not a trial log of ddr: line 1 is not the header of a trial log. Choose "
-        "another folder with --out, or use '--redo all', which moves the file to previous/."
+        f"{path} is not a trial log of ddr. Choose another folder with --out, or use --redo all, "
+        "which moves the file to previous/."
     )
 
 

@@ -390,8 +390,7 @@ def _check(part: Any, size: int) -> None:
         raise ValueError(f"the embedding must be an array of real numbers, but has the type {kind}")
     if part.ndim != 2 or part.shape[0] != size:
         raise ValueError(
-            f"the embedding must be a table with {size} rows, one per sample, but has the shape "
-            f"{part.shape}"
+            f"the embedding has the shape {part.shape}, but must have {size} rows, one per sample"
         )
     if not np.isfinite(values).all():
         raise ValueError("the embedding has infinite or undefined values")

@@ -34,8 +34,8 @@ def labelled_rows(split: Samples, budget: int | None) -> NDArray[np.intp]:
     short = np.flatnonzero((sizes > 0) & (sizes < budget))
     if len(short):
         raise ValueError(
-            f"{budget} labelled samples per class are too many: class "
-            f"'{split.labels.classes[short[0]]}' has only {sizes[short[0]]} in the training set"
+            f"the class '{split.labels.classes[short[0]]}' has only {sizes[short[0]]} labelled "
+            f"training samples, but the budget is {budget} per class"
         )
     return np.flatnonzero((split.label_order < budget) & (y != UNLABELLED))
 

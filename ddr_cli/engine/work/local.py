@@ -136,9 +136,8 @@ class LocalExecutor(Executor):
             assert pool.active
         except (BrokenProcessPool, OSError) as error:
             raise ExecutorError(
-                f"Worker processes cannot start ({error.__cause__ or error}): use fewer than "
-                f"--jobs {self.jobs}, raise the system's limits (ulimit -n, ulimit -u) or, if a "
-                "path is too long, set TMPDIR to a shorter path."
+                f"Worker processes cannot start ({error.__cause__ or error}): lower --jobs "
+                f"{self.jobs}, or raise ulimit -n and -u. If a path is too long, shorten TMPDIR."
             ) from error
         return pool
 
@@ -154,8 +153,7 @@ class LocalExecutor(Executor):
         self._restarts += 1
         if self._restarts > _RESTARTS:
             raise ExecutorError(
-                "Worker processes crash on start-up. See the messages above. If you set "
-                "--memory-limit, the limit may be too low."
+                "Worker processes crash on start-up: see the messages above; omit --memory-limit."
             )
         self._end_pool()
         pool = self._pool = self._start()
@@ -241,9 +239,7 @@ def _check_memory_limit(limit: int) -> None:
     least = (taken + _ROOM_TO_WORK) // _MEGABYTE + 1
     if limit < least * _MEGABYTE:
         raise InputError(
-            f"--memory-limit {limit / _MEGABYTE:.0f}MB is too low: a worker process takes "
-            f"{taken // _MEGABYTE} MB of address space before its first trial. Use {least}MB or "
-            "more, or omit --memory-limit."
+            f"--memory-limit {limit / _MEGABYTE:.0f}MB is too low; use {least}MB or more."
         )
 
 

@@ -183,9 +183,7 @@ def _ranked(classifier: Any, test: Any, split: Samples) -> float:
     """Return the mean average precision of a fitted classifier's decision values."""
     n, labels = split.n_train, split.labels
     if len(labels.classes) != 2:
-        raise ValueError(
-            f"{MEAN_AVERAGE_PRECISION} needs two classes, but there are {len(labels.classes)}."
-        )
+        raise ValueError(f"{MEAN_AVERAGE_PRECISION} needs two classes, not {len(labels.classes)}.")
     values = np.asarray(classifier.decision_function(test))
     second = values if values.ndim == 1 else values[:, 1] - values[:, 0]
     groups = None if labels.groups is None else labels.groups[n:]

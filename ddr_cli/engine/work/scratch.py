@@ -53,8 +53,8 @@ class Scratch:
     def refusal(self, reason: str) -> InputError:
         """Return the error that states why nothing can be written."""
         return InputError(
-            f"The scratch folder {tempfile.gettempdir()} can't be written to ({reason}); make room "
-            "or set TMPDIR to another folder, then repeat the command."
+            f"The scratch folder {tempfile.gettempdir()} can't be written to ({reason}); make "
+            "room, or set TMPDIR to another folder."
         )
 
     def _make(self) -> None:

@@ -30,9 +30,8 @@ def solve_cvxpy(framework: Framework) -> tuple[Floats, Floats]:
     """
     if framework.n_nodes > MOST_NODES:
         raise ValueError(
-            f"solver='cvxpy' is for at most {MOST_NODES} distinct samples, but there are "
-            f"{framework.n_nodes}. Use solver='interior': it is as exact as 'cvxpy' and takes "
-            "seconds."
+            f"solver='cvxpy' takes at most {MOST_NODES} distinct samples, not {framework.n_nodes}; "
+            "use solver='interior', which is as exact."
         )
     # It takes a second to import, and most solutions do without; its types are incomplete.
     cvxpy: Any = import_module("cvxpy")

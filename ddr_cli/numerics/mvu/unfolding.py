@@ -168,9 +168,8 @@ def _solve(
         misses.append((max(gap, strain), gap, strain))
     _, gap, strain = min(misses)
     raise np.linalg.LinAlgError(
-        f"The solver '{name}' found no solution within tol={tol:g}: the best solution has a "
-        f"duality gap of {gap:.1e} and a largest relative distance error of {strain:.1e}. "
-        "Raise tol to accept this solution, or change n_neighbors."
+        f"The solver '{name}' found no solution within tol={tol:g} (duality gap {gap:.1e}, "
+        f"distance error {strain:.1e}). Raise tol, or change n_neighbors."
     )
 
 

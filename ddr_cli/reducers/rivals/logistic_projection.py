@@ -170,9 +170,7 @@ class LogisticProjection(LinearReducer):
                 remedy = f"Increase max_iter={self.max_iter}, or lower C"
             warnings.warn(
                 f"LogisticProjection has not converged after {self.n_iter_} iterations: the "
-                f"largest gradient entry is {left / steepest:.1e} times that of the first gradient "
-                f"(tol={self.tol}). "
-                f"{remedy}.",
+                f"gradient fell to {left / steepest:.1e} of its start (tol={self.tol}). {remedy}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

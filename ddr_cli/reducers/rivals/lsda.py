@@ -99,9 +99,7 @@ class LSDA(LinearDiscriminant):
         alike = code[pairs.row] == code[pairs.col]
         within, between = graph.copy(), graph.copy()
         if not alike.any():
-            raise ValueError(
-                "LSDA: no sample has a neighbour of its own class. Increase n_neighbors."
-            )
+            raise ValueError("No sample has a neighbour of its own class. Increase n_neighbors.")
         within.data, between.data = 1.0 * alike, 1.0 * ~alike
         degree = np.asarray(within.sum(axis=1)).reshape(-1, 1)
         apart, together = laplacian_form(Z, between), symmetric(Z.T @ (within @ Z))
@@ -113,8 +111,8 @@ class LSDA(LinearDiscriminant):
         positive = int(np.sum(self.eigenvalues_ > _ZERO))
         if positive < self.n_components:
             raise ValueError(
-                f"n_components={self.n_components}, but only {positive} directions of LSDA have a "
-                f"positive eigenvalue; the other directions are noise. Lower n_components."
+                f"n_components={self.n_components}, but LSDA has only {positive} directions with a "
+                "positive eigenvalue. Lower n_components."
             )
         return unit_within(A, Z, code)
 

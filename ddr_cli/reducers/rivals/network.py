@@ -40,8 +40,7 @@ class Network(Reducer):
         points, code = self._points_and_classes(X, y)
         if self.n_components > self.n_hidden:
             raise ValueError(
-                f"n_components={self.n_components} is more than n_hidden={self.n_hidden}, but the "
-                "hidden units span at most n_hidden dimensions. Increase n_hidden."
+                f"n_components={self.n_components} must be at most n_hidden={self.n_hidden}."
             )
         exact = points.astype(np.float64)
         self.mean_ = exact.mean(axis=0)

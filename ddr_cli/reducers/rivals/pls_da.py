@@ -107,7 +107,7 @@ class PLSDA(LinearDiscriminant):
             if np.linalg.norm(Y) <= _REPRODUCED * all_of_it:
                 warnings.warn(
                     f"n_components={self.n_components}, but {found} components already reproduce "
-                    f"the indicators of the classes, so only {found} components are computed.",
+                    "the class indicators exactly; no more components are computed.",
                     stacklevel=3,
                 )
                 weights, loadings = weights[:, :found], loadings[:, :found]

@@ -67,8 +67,7 @@ class RandomProjection(LinearReducer):
         points = self._points(X, y, reset=True)
         if self.n_components > points.shape[1]:
             raise ValueError(
-                f"n_components={self.n_components}, but n_features = {points.shape[1]}. There are "
-                "at most n_features orthonormal directions."
+                f"n_components={self.n_components} must be at most n_features = {points.shape[1]}."
             )
         drawn = GaussianRandomProjection(self.n_components, random_state=self.random_state)
         directions, turns = np.linalg.qr(drawn.fit(points).components_.T.astype(np.float64))

@@ -121,14 +121,12 @@ class RDA(Reducer):
             sizes = (1 - self.shrinkage) * sizes + ridge
             if not sizes[-1]:
                 raise ValueError(
-                    f"RDA: all samples of class {label} are identical; with pooling={self.pooling} "
-                    "the covariance of the class is zero. Increase pooling."
+                    f"All samples of class {label} are identical. Increase pooling={self.pooling}."
                 )
             if sizes[0] <= _SINGULAR * sizes[-1]:
                 raise ValueError(
-                    f"RDA: the covariance of class {label} is singular, with pooling="
-                    f"{self.pooling} and shrinkage={self.shrinkage}; a larger shrinkage, such as "
-                    f"0.1, makes the covariance nonsingular."
+                    f"The covariance of class {label} is singular, with pooling={self.pooling}. "
+                    f"Increase shrinkage={self.shrinkage}, for example to 0.1."
                 )
             log_determinant = np.log(sizes).sum()
             if ridge:

@@ -116,10 +116,8 @@ class SAVE(LinearDiscriminant):
         first = values[: -self.n_components - 2 : -1]
         if (-np.diff(first) <= _EQUAL * first[0]).any():
             warnings.warn(
-                "SAVE: some leading eigenvalues are equal, so the directions of SAVE depend on the "
-                f"order of the samples. The smallest class has {np.bincount(code).min()} samples, "
-                f"and the data have {Z.shape[1]} dimensions. First reduce the dimensions by PCA, "
-                "or set reg to a positive value, such as 0.1.",
+                "SAVE: some leading eigenvalues are equal, so the directions depend on the order "
+                "of the samples. Reduce the dimensions by PCA, or set reg, for example to 0.1.",
                 stacklevel=3,
             )
         leading = slice(-1, -self.n_components - 1, -1)

@@ -41,12 +41,11 @@ class _UMAP(Embedding):
         n = points.shape[0]
         if self.n_components > (most := _most_components(n)):
             raise ValueError(
-                f"n_components={self.n_components}, but UMAP starts from the eigenvectors of a "
-                f"graph of n_samples = {n} samples, which span at most {most} dimensions."
+                f"n_components={self.n_components} must be at most {most} (n_samples = {n})."
             )
         if self.n_neighbors > n:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors} (including the sample itself) is more than "
+                f"n_neighbors={self.n_neighbors} counts the sample itself and must be at most "
                 f"n_samples = {n}."
             )
         umap = load_library("umap-learn")

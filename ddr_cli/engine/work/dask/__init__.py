@@ -175,6 +175,5 @@ def _connect(address: str) -> Any:
         return make(address, timeout=_ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(
-            f"The dask scheduler {address!r} can't be reached ({error}); start a scheduler "
-            "with `dask scheduler`, and give the address that the scheduler prints."
+            f"The dask scheduler {address!r} can't be reached ({error}); run `dask scheduler`."
         ) from error
