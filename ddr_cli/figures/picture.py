@@ -112,7 +112,7 @@ class Picture:
         rows = summary.methods[summary.methods["metric"] == metric].drop(columns=[*fixed])
         rows = with_tuned_names(rows)
         # In one block of objects, instead of a string array per column.
-        texts = list(rows.select_dtypes("string").columns)
+        texts: list[str] = list(rows.select_dtypes("string").columns)
         rows = rows.astype(dict.fromkeys(texts, "object"))
         rows = rows.assign(failed=rows.get("failed", 0))
         if rows["failed"].any():
