@@ -110,10 +110,7 @@ class Picture:
         # Figures select rows again and again, which takes as long as there are columns.
         fixed = {*parameter_columns(summary.methods.columns)} - {*swept_columns(summary.run)}
         rows = summary.methods[summary.methods["metric"] == metric].drop(columns=[*fixed])
-        rows = with_tuned_names(rows)
-        # In one block of objects, instead of a string array per column.
-        texts: list[str] = list(rows.select_dtypes("string").columns)
-        rows = rows.astype(dict.fromkeys(texts, "object"))
+        rows = _with_objects(with_tuned_names(rows))
         rows = rows.assign(failed=rows.get("failed", 0))
         if rows["failed"].any():
             trials = (summary.row(int(index)).trials for index in rows.index)
@@ -414,3 +411,9 @@ def _places_of(budgets: Sequence[Budget]) -> dict[Budget, float]:
     last = numbers[-1] if numbers else 1
     ratio = last / numbers[-2] if len(numbers) > 1 else 2.0
     return places | {ALL: last * max(ratio, 1.5)}
+
+
+def _with_objects(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with their texts in one block of objects, which is quicker to select from."""
+    texts: Any = rows.select_dtypes("string")
+    return rows.astype(dict.fromkeys(texts, object))
