@@ -138,8 +138,8 @@ _ALLOCATIONS = 50_000
 
 def main() -> None:
     """Run the program (the console script `ddr`)."""
-    # scikit-learn imports both, and they are half of what its import takes.
-    load_when_used("scipy.stats", "pandas")
+    # Loading all of them takes a second, and few commands use all of them.
+    load_when_used("scipy.stats", "scipy.optimize", "scipy.spatial", "pandas")
     # A plan is of many small things that stay: looking for rubbish among them is a third of it.
     gc.set_threshold(_ALLOCATIONS)
     with lasting_streams():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist
+from scipy import spatial
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.core.embedding import fit_transform, transform
@@ -239,7 +239,7 @@ class _Embedded:
 
 
 def _distances(*parts: NDArray[Any]) -> NDArray[Any]:
-    return pdist(np.vstack(parts))
+    return spatial.distance.pdist(np.vstack(parts))
 
 
 def _close(a: NDArray[Any], b: NDArray[Any], noise: float) -> bool:

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 from pydantic import ValidationError
-from scipy import sparse
-from scipy.spatial.distance import pdist
+from scipy import sparse, spatial
 from sklearn.base import RegressorMixin, TransformerMixin, clone
 from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
@@ -313,7 +312,7 @@ def _takes_unlabelled(method: _Reducer) -> str:
     y[_N_TRAIN:] = _N_CLASSES
     classified = dense(fit_transform(method.made(), method.all.copy(), y))
     # Another order of the classes may rotate an embedding.
-    same = _close(pdist(found), pdist(classified), _CLOSE)
+    same = _close(spatial.distance.pdist(found), spatial.distance.pdist(classified), _CLOSE)
     _require(not same, "it treats the label -1 as a class")
     return ""
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist, squareform
+from scipy import spatial
 
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.measures import Embedded, Measure, Part
@@ -40,11 +40,11 @@ class _ClassPlaces(Measure):
             places = np.vstack(
                 [_mean(chosen.points[chosen.y == code]) for code in range(len(embedded.classes))]
             )
-        return np.asarray(squareform(pdist(places)))
+        return np.asarray(spatial.distance.squareform(spatial.distance.pdist(places)))
 
     def _usual(self, distances: NDArray[np.float64]) -> float:
         """Return the median distance between two classes."""
-        usual = float(np.median(squareform(distances, checks=False)))
+        usual = float(np.median(spatial.distance.squareform(distances, checks=False)))
         if usual == 0:
             raise ValueError("The median distance between two classes is 0.")
         return usual
@@ -112,7 +112,9 @@ class ClassGap(_ClassPlaces):
 
     def score(self, embedded: Embedded) -> float:
         distances = self._distances(embedded)
-        return float(squareform(distances, checks=False).min()) / self._usual(distances)
+        return float(spatial.distance.squareform(distances, checks=False).min()) / self._usual(
+            distances
+        )
 
 
 @registered(

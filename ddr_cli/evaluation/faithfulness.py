@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
-from scipy.spatial.distance import pdist
+from scipy import spatial
 
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
@@ -147,7 +147,7 @@ class CentreOrder(Measure):
         distances: list[Any] = []
         for X in (chosen.original, chosen.points):
             means = [np.asarray(X[code == c].mean(axis=0)).ravel() for c in range(n_classes)]
-            distances.append(pdist(np.stack(means)))
+            distances.append(spatial.distance.pdist(np.stack(means)))
         before, after = distances
         found: Any = spearmanr(before, after)
         return float(found.statistic)

@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import spatial
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
-from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import check_array
 
 from ddr_cli.numerics.neighbors import kneighbors
@@ -136,11 +136,11 @@ def estimate_dimension(
 
         def length(rows: NDArray[np.intp]) -> float:
             # The merge heights of single linkage are the edges of the minimal spanning tree.
-            among = squareform(geodesics[np.ix_(rows, rows)], checks=False)
+            among = spatial.distance.squareform(geodesics[np.ix_(rows, rows)], checks=False)
             heights = linkage(among, "single")[:, 2]
             return float(np.sum(heights[heights < never] ** gamma))
     else:
-        distances = squareform(pdist(points))
+        distances = spatial.distance.squareform(spatial.distance.pdist(points))
 
         def length(rows: NDArray[np.intp]) -> float:
             # The point itself, at distance 0, comes first and adds nothing.

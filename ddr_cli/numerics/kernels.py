@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from annotated_types import Gt
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
+from scipy import spatial
 
 from ddr_cli.numerics.neighbors import Points, blocks, kneighbors
 from ddr_cli.numerics.scatter import symmetric
@@ -125,7 +125,7 @@ def local_scales(X: Floats, k: int) -> Floats:
     equal = np.flatnonzero(scales <= same)
     for part in blocks(len(equal), _BLOCK // len(X)):
         rows = equal[part]
-        distances = cdist(X[rows], X)
+        distances = spatial.distance.cdist(X[rows], X)
         distances[distances <= same] = np.inf
         scales[rows] = distances.min(axis=1)
     scales[np.isinf(scales)] = 1.0
@@ -189,7 +189,7 @@ class _Pairs:
     def squared_distances(self, rows: slice, columns: slice) -> Floats:
         """Return the squared distances between some points and others."""
         if self._exact:
-            return cdist(self._X[rows], self._X[columns], "sqeuclidean")
+            return spatial.distance.cdist(self._X[rows], self._X[columns], "sqeuclidean")
         if self._table is None:
             return self._products(rows, columns)
         return self._table[rows, columns]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import fmin_l_bfgs_b
+from scipy import optimize
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.mahalanobis import (
@@ -283,7 +283,7 @@ class _Dual:
             self.negative(start)
             return
         # `minimize` would convert the bounds, one variable at a time, twice more.
-        fmin_l_bfgs_b(
+        optimize.fmin_l_bfgs_b(
             self.negative,
             start,
             bounds=[(0.0, self._triples.push)] * len(start),

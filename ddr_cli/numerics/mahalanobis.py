@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy import optimize
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.generalized_eigen import unit_eigenpairs
@@ -121,7 +121,7 @@ def limited_gap(objective: float, lower: float, slope: Floats, trace: float) -> 
 
 def best_multiple(objective: Callable[[float], float]) -> float:
     """Return the s that minimises a convex function of s > 0, to within some percent."""
-    optimum = minimize_scalar(
+    optimum = optimize.minimize_scalar(
         lambda exponent: objective(math.exp(exponent)),
         bounds=_MULTIPLES,
         method="bounded",

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy import spatial
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
-from scipy.spatial.distance import cdist
 
 from ddr_cli.numerics.approximate import Search, search_neighbors
 from ddr_cli.numerics.neighbors import (
@@ -319,6 +319,6 @@ def _nearest_member(points: Points, members: Indices) -> tuple[Indices, Floats]:
     if not isinstance(points, np.ndarray):
         nearest = kneighbors(points[members], 1, queries=points)
         return nearest.indices[:, 0], nearest.distances[:, 0]
-    distances = cdist(points[members], points)
+    distances = spatial.distance.cdist(points[members], points)
     first = distances.argmin(axis=0)
     return first, distances[first, np.arange(len(first))]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import OptimizeResult, minimize
+from scipy import optimize
 from scipy.special import entr
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
@@ -183,7 +183,7 @@ def collapsing_metric(
     scale = best_multiple(lambda s: problem.at(math.sqrt(s) * identity).value)
     state = _Descent(problem, math.sqrt(scale) * identity, tol, regular=coordinates is not None)
     if state.gap > state.enough:
-        minimize(
+        optimize.minimize(
             state.objective,
             state.found.factor.ravel(),
             jac=True,
@@ -227,7 +227,7 @@ class _Descent:
         self._last = self._problem.at(flat.reshape(self.found.factor.shape).copy())
         return self._last.value, 2 * (self._last.gradient @ self._last.factor).ravel()
 
-    def after_iteration(self, intermediate_result: OptimizeResult) -> None:
+    def after_iteration(self, intermediate_result: optimize.OptimizeResult) -> None:
         flat = intermediate_result.x
         if not np.array_equal(flat, self._last.factor.ravel()):
             self.objective(flat)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
+from scipy import spatial
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.classical_mds import classical_scaling
@@ -122,7 +122,7 @@ class MDS(Embedding):
         """Return the distances from samples to the training samples."""
         if self.metric == "precomputed":
             return np.asarray(points, dtype=np.float64)
-        return np.asarray(cdist(points, self._X, self.metric))
+        return np.asarray(spatial.distance.cdist(points, self._X, self.metric))
 
     def __ddr_traits__(self) -> Traits:
         return Traits(

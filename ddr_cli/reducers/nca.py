@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
-from scipy.optimize import OptimizeResult, minimize
+from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -121,10 +121,10 @@ class NCA(OrderedReducer):
             value, gradient = right_choices(flat.reshape(start.shape), coordinates, code)
             return -value, -gradient.ravel()
 
-        def after_iteration(intermediate_result: OptimizeResult) -> None:
+        def after_iteration(intermediate_result: optimize.OptimizeResult) -> None:
             right.append(-float(intermediate_result.fun))
 
-        found = minimize(
+        found = optimize.minimize(
             objective,
             start.ravel(),
             jac=True,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
+from scipy import spatial
 from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.numerics.threads import one_thread
@@ -48,7 +48,9 @@ class RegressionMap:
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the values at new samples, of shape (n_queries, n_columns)."""
-        distances = cdist(np.asarray(X, dtype=np.float64), self.points, "sqeuclidean")
+        distances = spatial.distance.cdist(
+            np.asarray(X, dtype=np.float64), self.points, "sqeuclidean"
+        )
         values = np.empty((len(distances), len(self.mean)))
         for bandwidth in np.unique(self.bandwidths):
             columns = self.bandwidths == bandwidth
@@ -65,7 +67,7 @@ def regression_map(points: NDArray[Any], targets: Floats) -> RegressionMap:
     dual, bandwidths, ridges, errors = _chosen(points[some], targets[some] - mean)
     if len(some) < len(points):
         dual = np.empty(targets.shape)
-        distances = cdist(points, points, "sqeuclidean")
+        distances = spatial.distance.cdist(points, points, "sqeuclidean")
         kernel = np.empty_like(distances)
         for bandwidth, ridge in sorted(set(zip(bandwidths, ridges, strict=True))):
             columns = (bandwidths == bandwidth) & (ridges == ridge)
@@ -79,7 +81,7 @@ def regression_map(points: NDArray[Any], targets: Floats) -> RegressionMap:
 
 def _chosen(points: NDArray[Any], centred: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return each column's dual coefficients, bandwidth, ridge and leave-one-out error."""
-    distances = cdist(points, points, "sqeuclidean")
+    distances = spatial.distance.cdist(points, points, "sqeuclidean")
     apart = distances[np.triu_indices(len(points), 1)]
     apart = apart[apart > 0]
     unit = float(np.median(apart)) if len(apart) else 1.0

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
+from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
 
 from ddr_cli.core.registry import registered
@@ -149,7 +149,7 @@ class LogisticProjection(LinearReducer):
 
         start = np.zeros(n_classes * (d + 1))
         steepest = float(np.abs(objective(start)[1]).max())
-        found = minimize(
+        found = optimize.minimize(
             objective,
             start,
             jac=True,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 import scipy.linalg
 from annotated_types import Ge, Gt
-from scipy.spatial.distance import cdist
+from scipy import spatial
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.threads import one_thread
@@ -124,7 +124,7 @@ def _average_gradient_outer_product(
 ) -> Floats:
     """Return the matrix of the kernel ridge regression of Y on centred samples, M being F F'."""
     mapped = Z @ factor
-    distance = cdist(mapped, mapped)
+    distance = spatial.distance.cdist(mapped, mapped)
     sigma = bandwidth * np.sqrt(np.mean(np.sum(mapped**2, axis=1)))
     K = np.exp(-distance / sigma)
     # The gradient of k(x_i, x) is slope * M (x_i - x).
