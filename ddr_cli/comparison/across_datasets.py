@@ -41,19 +41,23 @@ def gains(first: Any, second: Any, metric: str) -> Any:
     return ((second - first) if lower_is_better(metric) else (first - second)).round(12)
 
 
-def wins_and_losses(gain: ArrayLike, equivalence: float = EQUIVALENCE) -> tuple[int, int, int]:
+def wins_and_losses(gain: ArrayLike, equivalence: float = EQUIVALENCE) -> Any:
     """Return on how many data sets a gain is a win, a tie, and a loss."""
     values = np.asarray(gain, dtype=float)
-    wins, losses = int((values > equivalence).sum()), int((values < -equivalence).sum())
-    return wins, int((np.abs(values) <= equivalence).sum()), losses
+    found = values > equivalence, np.abs(values) <= equivalence, values < -equivalence
+    return np.sum(found, axis=1)
 
 
-def difference(first: Any, second: Any, metric: str, equivalence: float) -> dict[str, float]:
-    """Return the median over data sets of first minus second, then wins, equal, losses and p."""
+def difference(first: Any, second: Any, metric: str, equivalence: float) -> dict[str, Any]:
+    """Return the median over data sets of first minus second, then wins, equal, losses and p.
+
+    If `first` has a column per method, each value is an array.
+    """
     values = np.round(np.asarray(first, dtype=float) - np.asarray(second, dtype=float), 12)
     gain = -values if lower_is_better(metric) else values
     counts = dict(zip(("wins", "equal", "losses"), wins_and_losses(gain, equivalence), strict=True))
-    return counts | {"difference": float(np.median(values)), "p": signed_ranks(values)}
+    tested = np.apply_along_axis(signed_ranks, 0, values)
+    return counts | {"difference": np.median(values, axis=0), "p": tested[()]}
 
 
 def scaled_scores(means: ArrayLike, floors: ArrayLike, metric: str) -> NDArray[np.float64]:

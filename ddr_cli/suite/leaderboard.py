@@ -147,15 +147,13 @@ def leaderboard(
     table[["rank_low", "rank_high", "first"]] = np.column_stack(ranks)
     best = str(table.sort_values("place", kind="stable")["method"].iloc[0])
     for title, reference in (("best", best), ("baseline", baseline)):
-        columns = pd.DataFrame(
-            {}
-            if name == reference
-            else difference(means[name], means[reference], metric, equivalence)
-            for name in methods
-        ).reindex(columns=["difference", "wins", "equal", "losses", "p"])
-        columns = columns.add_prefix(f"{title}_")
+        compared = difference(means, means[[reference]], metric, equivalence)
+        names = ["difference", "wins", "equal", "losses", "p"]
+        columns = pd.DataFrame(compared, columns=names, dtype=float).add_prefix(f"{title}_")
+        columns.loc[methods.index(reference)] = np.nan
         columns[f"{title}_p_holm"] = holm(columns[f"{title}_p"].to_numpy(dtype=float))
         table = pd.concat([table, columns], axis=1)
+    splits: Any = kept.groupby("dataset")["split"].nunique()
     return Leaderboard(
         track,
         classifier,
@@ -169,7 +167,7 @@ def leaderboard(
         spent,
         failed,
         {name: floors[name] for name in counted},
-        {name: int(kept.loc[kept["dataset"] == name, "split"].nunique()) for name in counted},
+        splits[counted].to_dict(),
         tuple(name for name in known if name not in counted),
     )
 

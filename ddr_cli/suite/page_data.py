@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from ddr_cli.comparison.across_datasets import gains, wins_and_losses
 from ddr_cli.comparison.names import lower_is_better, method_name, metric_axis, number
 from ddr_cli.data.cards import load_card
@@ -30,13 +32,13 @@ def offered(bench: Benchmark) -> dict[str, list[Any]]:
 def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] | None]]]:
     """Return wins, equal and losses over data sets of each method against each other one."""
     names = list(board.table["method"])
-
-    def cell(row: str, column: str) -> tuple[int, int, int] | None:
-        if row == column:
-            return None
-        return wins_and_losses(gains(board.means[row], board.means[column], board.metric))
-
-    return [(row, [cell(row, column) for column in names]) for row in names]
+    means = board.means[names].to_numpy()
+    gained = gains(means[:, :, None], means[:, None, :], board.metric)
+    counts = np.stack(wins_and_losses(gained), axis=-1).tolist()
+    return [
+        (name, [None if i == j else tuple(each) for j, each in enumerate(row)])
+        for i, (name, row) in enumerate(zip(names, counts, strict=True))
+    ]
 
 
 def dimension_rows(
