@@ -221,7 +221,7 @@ def new(
     format_name: Annotated[
         str | None,
         typer.Option(
-            "--format", help="Such as csv, table, npz, mat or libsvm (default: detected)."
+            "--format", help="File format: csv, table, npz, mat, libsvm, ... (default: detected)."
         ),
     ] = None,
     path: Annotated[
@@ -320,7 +320,7 @@ def _options(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         key, sign, value = text.partition("=")
         if not sign:
-            raise InputError(f"--option {text} is not a setting; write KEY=VALUE.")
+            raise InputError(f"--option {text} must have the form KEY=VALUE.")
         found[key] = _value(f"--option {text}", value)
     return found
 
