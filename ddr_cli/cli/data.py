@@ -349,9 +349,7 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     path = card if card.is_absolute() else f"./{card}"
     typer.echo(f"In a spec in the same folder, write 'dataset: ./{card.name}'.")
     if steps:
-        typer.echo(
-            f"The data need {' and '.join(steps)}: also write 'preprocess: [{', '.join(steps)}]'."
-        )
+        typer.echo(f"The data need preprocessing; also write 'preprocess: [{', '.join(steps)}]'.")
     is_table = described.format is not None and described.format.name in ("csv", "table")
     if is_table and (ratio := ratio_of_spreads(dataset.X)) > OTHER_UNITS:
         typer.echo(

@@ -16,10 +16,10 @@ def fit(
         Path, typer.Option("--save", metavar="FILE", help="File to write, such as model.skops.")
     ],
     reducer: Annotated[
-        str | None, typer.Option("--reducer", help="Fit this reducer, by its name or label.")
+        str | None, typer.Option("--reducer", help="Name or label of the reducer to fit.")
     ] = None,
     classifier: Annotated[
-        str | None, typer.Option("--classifier", help="Fit this classifier, by its name or label.")
+        str | None, typer.Option("--classifier", help="Name or label of the classifier to fit.")
     ] = None,
     overrides: Overrides = None,
     out: Out = Path("results"),
