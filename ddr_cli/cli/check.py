@@ -48,7 +48,7 @@ def check(
     for setting in settings or ():
         parameter, equals, value = setting.partition("=")
         if not equals:
-            raise InputError(f"--set {setting} is not a setting; write PARAMETER=VALUE.")
+            raise InputError(f"--set {setting} must have the form PARAMETER=VALUE.")
         given[parameter] = parse_value(value)
     found = allowed(trust, lambda: check_piece(located(name, None), given))
     if as_json:

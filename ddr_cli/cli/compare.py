@@ -43,7 +43,8 @@ def compare(
         typer.Option(
             "--classifier",
             metavar="NAME",
-            help="Use only this classifier: a name or label (default: the first setting of each).",
+            help="Use only this classifier: a name or label (default: the first setting of each "
+            "classifier).",
         ),
     ] = None,
     at: Annotated[
@@ -59,7 +60,7 @@ def compare(
         float,
         typer.Option(
             "--equivalence",
-            help="Largest difference between equal methods; 0.01 is one percentage point.",
+            help="Methods are equal if they differ by at most this; 0.01 is one percentage point.",
         ),
     ] = 0.01,
     as_json: AsJson = False,
@@ -75,11 +76,11 @@ def compare(
 ) -> None:
     """Compare methods by paired differences of a metric, on each data set and across data sets.
 
-    On each data set, the differences are taken on the same splits.
+    Each difference is between two methods on the same split.
 
     The comparison of two methods does not depend on the other methods. Only the p-values after
     Holm's correction depend on the number of comparisons; the tables also show the uncorrected
-    p-values. Methods that are fitted to unlabelled test samples have separate tables. If a
+    p-values. Methods that are fitted to unlabelled test samples are in separate tables. If a
     parameter is swept, --at selects the value at which methods are compared. Without --at, the
     command compares each method at its best setting, which favours methods with larger grids.
     """

@@ -221,7 +221,7 @@ def new(
     format_name: Annotated[
         str | None,
         typer.Option(
-            "--format", help="Such as csv, table, npz, mat or libsvm (default: detected)."
+            "--format", help="File format: csv, table, npz, mat, libsvm, ... (default: detected)."
         ),
     ] = None,
     path: Annotated[
@@ -320,7 +320,7 @@ def _options(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         key, sign, value = text.partition("=")
         if not sign:
-            raise InputError(f"--option {text} is not a setting; write KEY=VALUE.")
+            raise InputError(f"--option {text} must have the form KEY=VALUE.")
         found[key] = _value(f"--option {text}", value)
     return found
 
@@ -349,9 +349,7 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     path = card if card.is_absolute() else f"./{card}"
     typer.echo(f"In a spec in the same folder, write 'dataset: ./{card.name}'.")
     if steps:
-        typer.echo(
-            f"The data need {' and '.join(steps)}: also write 'preprocess: [{', '.join(steps)}]'."
-        )
+        typer.echo(f"The data need preprocessing; also write 'preprocess: [{', '.join(steps)}]'.")
     is_table = described.format is not None and described.format.name in ("csv", "table")
     if is_table and (ratio := ratio_of_spreads(dataset.X)) > OTHER_UNITS:
         typer.echo(

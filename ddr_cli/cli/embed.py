@@ -53,10 +53,9 @@ def embed(
 ) -> None:
     """Fit reducers to the training set of a data set and plot the embedding of all samples.
 
-    The command uses a single split and two dimensions, and keeps only the picture: `ddr
-    embed digits --reducer lfda --set n_neighbors=5`. The command also prints
-    the test error of a nearest-neighbour classifier. A single split gives a first impression, not
-    a result.
+    For example, `ddr embed digits --reducer lfda --set n_neighbors=5` plots a single split in two
+    dimensions and saves only the picture. The command also prints the test error of a
+    nearest-neighbour classifier. A single split gives a first impression, not a result.
     """
     from tempfile import TemporaryDirectory
 
@@ -80,7 +79,7 @@ def embed(
             raise DdrError(f"{trial['reducer']} failed: {trial['reason']}")
         drawn = image_bytes(path, results.figure)
     for item, error in zip(spec.reducers, results.trials["error"], strict=True):
-        typer.echo(f"{item.label}: {DEFAULT_CLASSIFIER} error on the test set {100 * error:.2f} %")
+        typer.echo(f"{item.label}: test error {100 * error:.2f} % ({DEFAULT_CLASSIFIER})")
     with clear_messages(path):
         atomic_write(path, drawn)
     typer.echo(f"  {path}")

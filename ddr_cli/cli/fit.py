@@ -16,10 +16,10 @@ def fit(
         Path, typer.Option("--save", metavar="FILE", help="File to write, such as model.skops.")
     ],
     reducer: Annotated[
-        str | None, typer.Option("--reducer", help="Fit this reducer, by its name or label.")
+        str | None, typer.Option("--reducer", help="Name or label of the reducer to fit.")
     ] = None,
     classifier: Annotated[
-        str | None, typer.Option("--classifier", help="Fit this classifier, by its name or label.")
+        str | None, typer.Option("--classifier", help="Name or label of the classifier to fit.")
     ] = None,
     overrides: Overrides = None,
     out: Out = Path("results"),
@@ -27,11 +27,11 @@ def fit(
 ) -> None:
     """Fit a spec's best method to all labelled samples and save it as a scikit-learn pipeline.
 
-    The command selects the best method from the results of `ddr run`. If the spec tunes its
-    methods, the command selects by the inner scores. Otherwise, it selects by the mean test score,
-    so the score of the selected method is optimistic. --reducer and --classifier select a method
-    by name. A spec with one method needs no results. The file contains no pickle. The command
-    prints the lines of Python that load the file.
+    The command selects the best method from the results of `ddr run`: by the inner score if the
+    spec tunes its methods, and by the mean test score if it does not. The mean test score of the
+    selected method is optimistic. --reducer and --classifier select a method by name. If the spec
+    has only one method, the command needs no results. The saved file contains no pickle. The
+    command prints the lines of Python that load the file.
     """
     from ddr_cli.core.atomic import require_folder_of
     from ddr_cli.core.own_code import is_code

@@ -54,7 +54,7 @@ def _names_and_summaries(kind: str) -> Iterable[tuple[str, str]]:
 
         scales = map(get_scale, metric_names())
         own = [(scale.name, f"{scale.title}, {scale.better} is better") for scale in scales]
-        return [*own, ("roc_auc_ovr, ...", "every scorer of scikit-learn, higher is better")]
+        return [*own, ("roc_auc_ovr, ...", "every scikit-learn scorer (higher is better)")]
     if kind == "splits":
         from ddr_cli.evaluation.splits import SPLITS
 

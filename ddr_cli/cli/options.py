@@ -124,8 +124,8 @@ RedoWords = Annotated[
         "--redo",
         metavar="failed|changed|NAME|all",
         help="Repeat failed, changed or all trials, or the trials of the component NAME. changed: "
-        "trials of another version of the spec, the data or the code. <folder>/previous/ keeps "
-        "the replaced rows of successful trials. May be repeated.",
+        "trials whose rows come from another version of the spec, data or code. "
+        "<folder>/previous/ keeps the replaced rows of successful trials. May be repeated.",
     ),
 ]
 Timeout = Annotated[
@@ -133,7 +133,7 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         min=0.001,
-        help='Time limit per trial in seconds; a slower trial ends as "timeout".',
+        help='Time limit per trial in seconds; a longer trial fails as "timeout".',
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]

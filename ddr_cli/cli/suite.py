@@ -71,7 +71,7 @@ OwnMethod = Annotated[
     typer.Argument(help="Your method: ./mine.py:MyMethod, package.module:Class or a name."),
 ]
 Hours = Annotated[
-    float | None, typer.Option("--hours", min=0.0, help="Most CPU hours that the command may use.")
+    float | None, typer.Option("--hours", min=0.0, help="Limit on the CPU hours of the command.")
 ]
 Classifier = Annotated[
     str | None,
@@ -427,8 +427,8 @@ def submit(
     """Run your own method as `ddr suite add` does, and prepare a folder for a pull request.
 
     The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
-    and a card. The fields of the card come from --card, or from an earlier card in the folder.
-    Other fields come from the metadata of the method's package, or from its docstring.
+    and a card. --card, or an earlier card in the folder, sets the fields of the card. Missing
+    fields come from the metadata of the method's package, or from the method's docstring.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
@@ -450,14 +450,14 @@ def submit(
 def verify(
     folder: Annotated[Path, typer.Argument(help="A folder that 'ddr suite submit' wrote.")],
     splits: Annotated[
-        int, typer.Option("--splits", min=1, help="Number of splits of each data set to rerun.")
+        int, typer.Option("--splits", min=1, help="Number of splits to rerun on each data set.")
     ] = 1,
     jobs: Jobs = 1,
     trust: Trust = False,
     sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
     quiet: Quiet = False,
 ) -> None:
-    """Rerun splits of a submitted method, drawn at random, and compare all values bit by bit.
+    """Rerun a submitted method on randomly chosen splits, and compare all values bit by bit.
 
     The method runs in sealed processes. If nothing differs, the command records the verification
     in verified.json. If a value differs, the command shows both values, names the libraries whose

@@ -53,7 +53,7 @@ def sweep(
         typer.Option(
             "--values",
             help="Values of --param: 0.01,0.1,1 or {log: [0.01, 10, 13]}; default: the method's "
-            "grid. Repeat --values in the order of --param.",
+            "grid. For several --param, repeat --values in the same order.",
         ),
     ] = None,
     dataset: DatasetName = None,

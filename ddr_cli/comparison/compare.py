@@ -140,7 +140,7 @@ def compare(
     """
     if not 0 <= equivalence < (1 if is_rate(metric or "error") else float("inf")):
         raise InputError(
-            f"--equivalence {equivalence:g} is negative or too large; 0.01 is one percentage point."
+            f"--equivalence {equivalence:g} is out of range; write 0.01 for one percentage point."
         )
     selection = select(runs, metric=metric, methods=methods, classifier=classifier, at=at)
     references = _references(selection, against)

@@ -120,7 +120,7 @@ def dataset_in_memory(name: str) -> Dataset:
     """Return the data set that this program registered under that name."""
     if name not in _datasets:
         raise DataUnavailableError(
-            f"The arrays of the data set '{name}' are not in this program; pass them again."
+            f"The arrays of the data set '{name}' are not in memory; pass the arrays again."
         )
     return _datasets[name]
 

@@ -35,7 +35,7 @@ def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset
         raise InputError(f"The data set '{card.name}' needs no files; there is nothing to import.")
     files = [file for layout in card.layouts for file in layout.files]
     if outside := [file.path for file in files if not is_inside(file.path)]:
-        raise InputError(f"'import' can't move files to {outside[0]}; put the file there.")
+        raise InputError(f"'ddr data import' can't copy a file to {outside[0]}; copy it yourself.")
     offered: _Offered = {}
     for path in given:
         offered |= _offered_by(path)

@@ -96,7 +96,7 @@ def look_at(path: Path, name: str, said: Mapping[str, Any], *, yes: bool = False
         lines = [f"  {flags}    ({text})" for flags, text in seen.questions]
         what = "one setting" if len(lines) == 1 else f"{len(lines)} settings"
         raise InputError(
-            f"{path} does not determine {what}. Set these options, or accept all with --yes:\n"
+            f"ddr can't determine {what} from {path}. Set these options or accept all with --yes:\n"
             + "\n".join(lines)
         )
     return seen
@@ -310,7 +310,7 @@ def _look_at_table(path: Path, name: str, seen: Seen) -> None:
     table = _table(path, name, seen)
     if len(table.cells) < 2:
         raise InputError(
-            f"{path} has {len(table.cells)} row of data; use a file with two or more classes."
+            f"{path} has {len(table.cells)} row of data; use a file with at least two classes."
         )
     markers = list(dict.fromkeys([*MISSING_VALUES, *said.get("missing_values", ())]))
     if "missing_values" in said:

@@ -39,7 +39,7 @@ def test_trials_that_failed_before_an_interruption_are_kept_too(tmp_path, capsys
     options = SimpleNamespace(quiet=True, as_json=False)
     _show(outcome, options, one_of_several=False, summaries={})
     said = capsys.readouterr().err
-    assert "Interrupted: 2 of 6 trials are kept" in said
+    assert "Interrupted: 2 of 6 trials are saved" in said
     assert "2 of 6 trials failed" in said
 
 

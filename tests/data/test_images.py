@@ -148,8 +148,8 @@ def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch):
         ({}, {"label": "(cat)"}, "does not match the file name 'dog/1.pgm'"),
         ({}, {"resize": "stride"}, "both `resize` and `shape`"),
         ({}, {"shape": (2, 2)}, "both `resize` and `shape`"),
-        ({}, {"resize": "stride", "shape": (3, 3)}, "3 x 3 blocks do not divide"),
-        ({}, {"resize": "block_mean", "shape": (8, 12)}, "8 x 12 blocks do not divide"),
+        ({}, {"resize": "stride", "shape": (3, 3)}, "into 3 x 3 equal blocks"),
+        ({}, {"resize": "block_mean", "shape": (8, 12)}, "into 8 x 12 equal blocks"),
     ],
 )
 def test_refusals(folder, extra, options, message):

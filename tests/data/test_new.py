@@ -92,7 +92,7 @@ def test_what_can_be_seen_needs_no_word(new, tmp_path):
     for part in (
         "My_data_1.yaml: 60 samples x 2 features; ill 30, well 30; 10 groups; 7 missing values.",
         "'dataset: ./My_data_1.yaml'",
-        "The data need impute and one_hot: also write 'preprocess: [impute, one_hot]'.",
+        "also write 'preprocess: [impute, one_hot]'.",
         "ddr new spec my_spec --dataset ./My_data_1.yaml --reducer lda --reducer pca",
         "ddr embed ./My_data_1.yaml --reducer lfda --preprocess impute --preprocess one_hot",
     ):

@@ -99,7 +99,7 @@ def test_what_is_no_classification_is_refused(openml):
         load_card("openml:credit")
     openml.target = pd.Series(np.arange(20) * 9.0, name="price").repeat(1)
     openml.target = pd.concat([openml.target, openml.target + 0.5, openml.target + 0.25])
-    with pytest.raises(InputError, match="numbers as target, not classes"):
+    with pytest.raises(InputError, match="numeric target, not classes"):
         load_dataset("openml:31")
     openml.error = ValueError("No data set 31.")
     with pytest.raises(InputError, match="No data set 31"):

@@ -107,8 +107,8 @@ def _resized(where: str, grey: _Image, resize: Resize, shape: tuple[int, int]) -
         return np.array(image.resize((width, height), kind), dtype=np.float64)
     if grey.shape[0] % height or grey.shape[1] % width:
         raise InputError(
-            f"{where}: {height} x {width} blocks do not divide {grey.shape[0]} x {grey.shape[1]} "
-            "pixels; set `resize` to `bilinear`."
+            f"{where}: {grey.shape[0]} x {grey.shape[1]} pixels can't be divided into {height} x "
+            f"{width} equal blocks; set `resize` to `bilinear`."
         )
     blocks = grey.reshape(height, grey.shape[0] // height, width, grey.shape[1] // width)
     if resize == "stride":

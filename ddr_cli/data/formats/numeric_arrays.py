@@ -329,7 +329,7 @@ def _column(path: Path, index: int, width: int) -> int:
 def _rowwise(path: Path, matrix: Any, shape: tuple[int, int]) -> Any:
     height, width = shape
     if matrix.shape[1] != height * width:
-        raise InputError(f"{path}: {matrix.shape[1]} features are not {height} x {width} pixels.")
+        raise InputError(f"{path} has {matrix.shape[1]} features, not {height} x {width} pixels.")
     return matrix[:, np.arange(height * width).reshape(width, height).T.ravel()]
 
 

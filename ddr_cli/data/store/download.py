@@ -251,7 +251,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
         )
     if target.dtype.name != "category" and target.nunique() > _MOST_CLASSES:
         raise InputError(
-            f"openml:{number} ({name}) has numbers as target, not classes; use another data set."
+            f"openml:{number} ({name}) has a numeric target, not classes; use another data set."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     table = path.with_name("data.csv")
