@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -37,6 +36,7 @@ from ddr_cli.comparison.summary import (
 from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale
+from ddr_cli.figures.notes import Notes
 from ddr_cli.figures.style import (
     LARGEST,
     NEUTRAL,
@@ -63,35 +63,6 @@ _SIZES = {
     "labelled": "labelled training samples",
 }
 _FEW_NAMED = 3
-
-
-@dataclass(frozen=True)
-class QuotedNumber:
-    """A number that a paper prints, drawn as a star next to our row that it is compared with.
-
-    `value` is in the metric's unit, `text` is the label (``paper: 8.6 %``); `at` is the value of
-    the swept parameter that the paper gives, None if it is the row's.
-    """
-
-    row: int
-    value: float
-    text: str
-    at: float | None = None
-
-
-@dataclass(frozen=True)
-class Notes:
-    """The papers' numbers and ratings for a run, for its figure.
-
-    `marks` has, by a method's label, the properties that it preserves according to the table of
-    ratings and to our results.
-    """
-
-    quoted: Sequence[QuotedNumber] = ()
-    marks: Mapping[str, str] = field(default_factory=dict)
-
-
-NO_NOTES = Notes()
 
 
 class Picture:

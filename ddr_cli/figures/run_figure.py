@@ -9,7 +9,8 @@ from ddr_cli.comparison.summary import AXES, Summary, swept_columns
 from ddr_cli.figures.curves import draw_curves, draw_heat_maps
 from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
 from ddr_cli.figures.embeddings import draw_embeddings, drawn_embeddings, scores_note
-from ddr_cli.figures.picture import NO_NOTES, Notes, Picture
+from ddr_cli.figures.notes import NO_NOTES, Notes
+from ddr_cli.figures.picture import Picture
 from ddr_cli.figures.style import house_style, new_figure, with_progress
 
 _MOST_PANELS = 4

@@ -7,16 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ddr_cli.core.progress import track
 from ddr_cli.papers.assess import ArtefactResult, Assessment, PaperResult, assess
 from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.papers.figure_notes import notes_on
 from ddr_cli.papers.markdown import paper_page
-from ddr_cli.papers.page import render_page
 from ddr_cli.papers.record import RECORD, read_record, regressions, verdict_record
 from ddr_cli.papers.tables import mark_data, matrix_of, number_data, number_table
 from ddr_cli.report import Format
@@ -25,6 +24,9 @@ from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import PAGE
 from ddr_cli.report.run_files import write_derived, write_figure, write_file, write_run
 from ddr_cli.report.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COUNTS = "verdict_counts.md"
 _FORMS = {
@@ -127,6 +129,8 @@ def write_report(
         )
 
         def pages() -> dict[str, bytes]:
+            from ddr_cli.papers.page import render_page
+
             charts = {
                 name: page_chart(place, drawing.decode())
                 for place, (name, drawing) in enumerate(track(drawings.items(), "Page"))

@@ -7,8 +7,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from ddr_cli.comparison.against_controls import against_controls
 from ddr_cli.comparison.runs import Run
@@ -20,12 +19,12 @@ from ddr_cli.data.cards import load_card
 from ddr_cli.engine.rows.embeddings import EMBEDDINGS
 from ddr_cli.engine.rows.journal import FILE_NAMES
 from ddr_cli.engine.rows.manifest import MANIFEST
-from ddr_cli.figures.dot_plot import draw_shuffled_labels
-from ddr_cli.figures.picture import NO_NOTES, Notes
-from ddr_cli.figures.run_figure import draw
-from ddr_cli.figures.style import rendered
+from ddr_cli.figures.notes import NO_NOTES, Notes
 from ddr_cli.report.table import Table
 from ddr_cli.spec.model import is_card_path
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _OWN = ("report", "tables", "figures")
 _SUITE = "suite_"
@@ -43,17 +42,23 @@ def write_run(
     folder, table = summary.run.folder, Table(summary.rows).csv()
     source = [table.encode(), repr(notes).encode(), *_contents_of(summary.run)]
     files = [write_file(folder / "summary.csv", table)]
-    files += write_figure(
-        folder / "figure", source, lambda: draw(summary, notes), unchanged=unchanged
-    )
+
+    def drawn() -> Figure:
+        from ddr_cli.figures.run_figure import draw
+
+        return draw(summary, notes)
+
+    files += write_figure(folder / "figure", source, drawn, unchanged=unchanged)
     found = against_controls(summary)
     if found is not None and {"seen", "held_out"} <= set(found.rows):
-        files += write_figure(
-            folder / "shuffled_labels",
-            source,
-            lambda: draw_shuffled_labels(summary.run, found),
-            unchanged=unchanged,
-        )
+
+        def compared() -> Figure:
+            from ddr_cli.figures.dot_plot import draw_shuffled_labels
+
+            return draw_shuffled_labels(summary.run, found)
+
+        stem = folder / "shuffled_labels"
+        files += write_figure(stem, source, compared, unchanged=unchanged)
     return files
 
 
@@ -82,6 +87,8 @@ def write_figure(
     svg, png = (stem.with_suffix(ending).name for ending in (".svg", ".png"))
 
     def pictures() -> Mapping[str, bytes]:
+        from ddr_cli.figures.style import rendered
+
         figure = drawn()
         return {} if figure is None else dict(zip((svg, png), rendered(figure), strict=True))
 

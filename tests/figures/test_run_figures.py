@@ -11,7 +11,7 @@ from PIL import Image
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.evaluation.evaluators import CLASSIFIERS as REGISTERED_CLASSIFIERS
-from ddr_cli.figures.picture import Notes, QuotedNumber
+from ddr_cli.figures.notes import Notes, QuotedNumber
 from ddr_cli.figures.run_figure import draw
 from ddr_cli.figures.style import look, looks_of, rendered
 from ddr_cli.reducers.registry import REDUCERS
