@@ -410,7 +410,7 @@ def _as_spec(
     if isinstance(spec, Mapping):
         if wrong := [key for key in _ARGUMENTS if key in spec]:
             raise InputError(
-                f"'{wrong[0]}' is no key of a spec; use run(spec, {wrong[0]}={spec[wrong[0]]!r})."
+                f"'{wrong[0]}' is not a spec key; use run(spec, {wrong[0]}={spec[wrong[0]]!r})."
             )
         missing = [key for key in ("dataset", "reducers") if not spec.get(key)]
         if missing:

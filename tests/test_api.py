@@ -100,7 +100,7 @@ def test_a_value_that_the_label_names_is_not_named_again(tmp_path):
 
 @pytest.mark.parametrize("key", [("name", "mine"), ("repeats", 5), ("overrides", [])])
 def test_an_argument_among_a_spec_s_keys_is_named_with_the_right_call(tmp_path, key):
-    with pytest.raises(InputError, match=rf"no key of a spec; use run\(spec, {key[0]}="):
+    with pytest.raises(InputError, match=rf"not a spec key; use run\(spec, {key[0]}="):
         ddr_cli.run({**SPEC, **dict([key])}, out=tmp_path)
 
 

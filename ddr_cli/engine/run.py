@@ -379,10 +379,10 @@ def make_executor(
     """
     if backend == "dask":
         if not scheduler:
-            raise InputError("--backend dask needs --scheduler, such as tcp://host:8786.")
+            raise InputError("--backend dask needs a scheduler: add --scheduler tcp://host:8786.")
         if os.environ.get(VARIABLE):
             raise InputError(
-                f"--sandbox does not reach dask workers: omit it, and start them with {VARIABLE}=1."
+                f"--sandbox does not reach dask workers: start them with {VARIABLE}=1 instead."
             )
         try:
             from ddr_cli.engine.work.dask import DaskExecutor
@@ -390,7 +390,7 @@ def make_executor(
             if error.name not in ("dask", "distributed"):
                 raise
             raise InputError(
-                f"The dask back end needs the package distributed: {how_to_install('dask')}."
+                f"The dask back end needs the package 'distributed': {how_to_install('dask')}."
             ) from error
         executor = DaskExecutor(scheduler, memory_limit=memory_limit)
         started()
@@ -401,5 +401,5 @@ def make_executor(
             f"There is no back end {backend!r}; choose {names}.{did_you_mean(backend, BACKENDS)}"
         )
     if scheduler:
-        raise InputError("--scheduler needs --backend dask: add it, or omit --scheduler.")
+        raise InputError("--scheduler needs --backend dask: use both options or neither.")
     return LocalExecutor(jobs, memory_limit, started)

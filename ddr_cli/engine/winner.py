@@ -67,7 +67,7 @@ def choose_winner(
     }
     if not scores:
         raise InputError(
-            f"In {folder}, each method that transforms new samples failed on some split."
+            f"In {folder}, every method that transforms new samples failed on at least one split."
         )
     best = (min if get_scale(metric).better == "lower" else max)(scores, key=scores.__getitem__)
     score, trials = scores[best], methods[best]

@@ -25,7 +25,7 @@ class _OfNeighbors(Measure, ABC):
         chosen = embedded.part(self.part)
         if self.n_neighbors >= len(chosen.y) / 2:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors} must be below half of the {len(chosen.y)} samples."
+                f"n_neighbors={self.n_neighbors} must be below n_samples / 2 = {len(chosen.y) / 2}."
             )
         return float(self._score(chosen))
 

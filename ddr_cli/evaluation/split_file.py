@@ -64,7 +64,7 @@ def read_split_file(path: Path) -> SplitFile:
         for part, found in (("train", train), ("test", test)):
             if not len(found):
                 raise InputError(
-                    f"{path}: no row of the column '{name}' is '{part}'; mark at least one row."
+                    f"{path}: the column '{name}' marks no row as '{part}'; mark at least one."
                 )
         splits.append((train, test))
     return SplitFile(hashlib.sha256(content).hexdigest(), len(rows), tuple(splits))
@@ -92,7 +92,7 @@ def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[s
     for number, row in enumerate(table[1:], start=2):
         if len(row) != len(names):
             raise InputError(
-                f"{path}, line {number} has {len(row)} cells, but needs {len(names)}, as line 1."
+                f"{path}, line {number} has {len(row)} cells, but line 1 has {len(names)}."
             )
         for name, cell in zip(names, row, strict=True):
             if cell not in _PARTS:

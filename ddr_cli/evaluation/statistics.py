@@ -205,8 +205,8 @@ def paired_differences(
     for place, (mine, theirs) in enumerate(zip(splits_first, splits_second, strict=True)):
         if mine != theirs:
             raise InputError(
-                f"At position {place}, one score is of split {mine} and the other of split "
-                f"{theirs}; give both methods the same splits in the same order."
+                f"The scores at position {place} are from different splits ({mine} and {theirs}); "
+                "give both methods the same splits in the same order."
             )
     if len(set(splits_first)) < len(splits_first):
         raise InputError("A paired comparison uses each split once, but a split is listed twice.")

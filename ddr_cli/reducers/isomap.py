@@ -151,8 +151,8 @@ class Isomap(Embedding):
         if self.n_parts_ == 1:
             return graph
         warnings.warn(
-            f"The graph has {self.n_parts_} components; each pair was joined by its shortest edge. "
-            f"Raise n_neighbors={self.n_neighbors} to connect the graph.",
+            f"The graph has {self.n_parts_} components; each pair of components was joined by its "
+            f"shortest edge. Raise n_neighbors={self.n_neighbors} to connect the graph.",
             stacklevel=3,
         )
         gaps, heads, tails = closest_pairs(points, part.astype(np.intp))

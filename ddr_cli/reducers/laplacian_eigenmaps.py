@@ -159,8 +159,8 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
         weight = np.full(len(heads), W.data.mean() if W.nnz else 1.0)
         bridges = sp.csr_array((weight, (heads, tails)), shape=W.shape)
         warnings.warn(
-            f"The graph has {n_parts} components, which were joined by their shortest edges. "
-            f"Raise n_neighbors={self.n_neighbors} to connect the graph.",
+            f"The graph has {n_parts} components; the shortest edges that connect the graph were "
+            f"added. Raise n_neighbors={self.n_neighbors}.",
             stacklevel=3,
         )
         return sp.csr_array(W + bridges + bridges.T)

@@ -139,8 +139,8 @@ class NCA(OrderedReducer):
         self.gradient_norm_ = float(np.linalg.norm(found.jac))
         if not found.success:
             warnings.warn(
-                f"NCA has not converged after {self.n_iter_} iterations: the last one lowered the "
-                f"objective by {right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. "
+                f"NCA has not converged after {self.n_iter_} iterations: the last iteration "
+                f"lowered the objective by {right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. "
                 f"Increase max_iter={self.max_iter}, or tol.",
                 ConvergenceWarning,
                 stacklevel=2,

@@ -127,8 +127,8 @@ class SDE(GraphReducer, MappedEmbedding):
         self.bridges_ = unfolding.bridges
         if len(self.bridges_):
             warnings.warn(
-                f"The graph has {len(self.bridges_) + 1} components, which were joined by their "
-                f"shortest edges. Raise n_neighbors={self.n_neighbors} to connect the graph.",
+                f"The graph has {len(self.bridges_) + 1} components; the shortest edges that "
+                f"connect the graph were added. Raise n_neighbors={self.n_neighbors}.",
                 stacklevel=2,
             )
         self.eigenvalues_ = self._widened(unfolding.eigenvalues)

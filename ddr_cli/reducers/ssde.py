@@ -117,8 +117,8 @@ class SSDE(MappedEmbedding):
         broken = sum(len(part.bridges) > 0 for part in parts)
         if broken:
             warnings.warn(
-                f"In {broken} of the classes, the graph has several components, which were joined "
-                f"by their shortest edges. Raise n_neighbors={self.n_neighbors} to connect it.",
+                f"In {broken} of {len(parts)} classes, the graph is not connected; the shortest "
+                f"edges that connect the graph were added. Raise n_neighbors={self.n_neighbors}.",
                 stacklevel=2,
             )
         centers, inertia = _place_centers(points, code, self.centroid_scale)

@@ -103,7 +103,7 @@ def test_a_cell_that_is_no_number_is_named_by_its_place(tmp_path):
     [
         ("spark", None, "'spark'; choose local or dask"),
         ("dsk", None, "Did you mean 'dask'"),
-        ("dask", None, "needs --scheduler"),
+        ("dask", None, "add --scheduler"),
         ("local", "tcp://host:1", "needs --backend dask"),
     ],
 )

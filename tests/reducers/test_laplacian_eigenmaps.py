@@ -115,7 +115,7 @@ def test_parts_are_connected_by_their_shortest_bridges(kind, sparse):
 def test_strays_do_not_take_a_dimension(k):
     X = np.vstack([ROLL[:300], [[30.0, 0, 0], [30.1, 0, 0], [30, 0.1, 0]]])
     model = LaplacianEigenmaps(2, n_neighbors=k)
-    with pytest.warns(UserWarning, match="were joined"):
+    with pytest.warns(UserWarning, match="edges that connect the graph were added"):
         model.fit(X)
     # Their indicator would leave all others on one point.
     spread = np.std(model.embedding_[:300], axis=0)

@@ -119,7 +119,7 @@ def test_classes_of_one_point_or_of_equal_points_have_no_extent():
 def test_classes_in_parts_are_connected_with_one_warning():
     X = np.vstack([IRIS[:10], IRIS[:10] + 100, IRIS[50:70]])
     y = np.repeat([0, 1], 20)
-    with pytest.warns(UserWarning, match="In 1 of the classes") as caught:
+    with pytest.warns(UserWarning, match="In 1 of 2 classes, the graph is not connected") as caught:
         model = SSDE().fit(X, y)
     assert len(caught) == 1
     assert model.optimality_gap_ < 1e-3

@@ -70,8 +70,8 @@ def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
         except (OSError, ValidationError) as error:
             reason = error.strerror if isinstance(error, OSError) else error.errors()[0]["msg"]
             raise InputError(
-                f"{path} is damaged ({reason}). Delete it; 'ddr run {spec_word(folder.name)}' "
-                "writes a new file."
+                f"{path} is damaged ({reason}). Delete the file; "
+                f"'ddr run {spec_word(folder.name)}' writes a new file."
             ) from None
 
 

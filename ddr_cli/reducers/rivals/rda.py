@@ -125,7 +125,7 @@ class RDA(Reducer):
                 )
             if sizes[0] <= _SINGULAR * sizes[-1]:
                 raise ValueError(
-                    f"The covariance of class {label} is singular, with pooling={self.pooling}. "
+                    f"With pooling={self.pooling}, the covariance of class {label} is singular. "
                     f"Increase shrinkage={self.shrinkage}, for example to 0.1."
                 )
             log_determinant = np.log(sizes).sum()
