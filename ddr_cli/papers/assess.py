@@ -28,6 +28,9 @@ ALONE = "hold alone"
 """The number of claims that hold over re-splits without Holm's correction."""
 
 
+_FEWEST_COMPARED = 6
+
+
 @dataclass(frozen=True)
 class ArtefactResult:
     """An artefact, its existing runs, and the verdicts on its printed numbers and ratings.
@@ -45,6 +48,22 @@ class ArtefactResult:
     def judged(self) -> tuple[NumberResult | MarkResult, ...]:
         """All numbers and ratings that the paper prints here."""
         return (*self.numbers, *self.marks)
+
+    @property
+    def compared(self) -> list[NumberResult]:
+        """The numbers that the figure of differences shows; empty if there is no such figure.
+
+        It needs several specs, and six numbers or more of one metric; other readings are left out.
+        """
+        shown = [
+            each
+            for each in self.numbers
+            if not each.entry.reading and each.entry.value and each.row
+        ]
+        one_metric = len({each.entry.metric for each in shown}) == 1
+        enough = len(shown) >= _FEWEST_COMPARED and len(self.artefact.specs) > 1
+        has_rows = all(each.entry.row for each in shown)
+        return shown if enough and one_metric and has_rows else []
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -13,20 +13,13 @@ from ddr_cli.comparison.names import difference_text, is_rate
 from ddr_cli.figures import style
 from ddr_cli.papers.numbers import NumberResult, band_of, reach_of
 
-_FEWEST = 6
 _MOST_ACROSS = 4
 _SHIFT = 0.16
 _FAR = 5.0  # of the middle difference
 
 
-def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | None:
-    """Draw the difference of our mean from every printed number; no other interpretations.
-
-    None if there are fewer than six numbers, or several metrics.
-    """
-    shown = _comparable(results)
-    if len(shown) < _FEWEST:
-        return None
+def draw_differences(title: str, shown: Sequence[NumberResult]) -> Figure:
+    """Draw the difference of our mean from every printed number."""
     rows = list(dict.fromkeys(str(each.entry.row) for each in shown))
     columns = list(dict.fromkeys(each.entry.column or "" for each in shown))
     across = min(len(columns), _MOST_ACROSS)
@@ -57,13 +50,6 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
         style.set_title(figure, f"{title}: ours minus printed", _finding(shown), _words(shown))
         style.legend_below(figure, _handles(several=several))
     return figure
-
-
-def _comparable(results: Sequence[NumberResult]) -> list[NumberResult]:
-    """Return the printed numbers with a mean of ours and a row; empty if metrics differ."""
-    shown = [each for each in results if not each.entry.reading and each.entry.value and each.row]
-    one_metric = len({each.entry.metric for each in shown}) == 1
-    return shown if one_metric and all(each.entry.row for each in shown) else []
 
 
 def _scale(result: NumberResult) -> float:

@@ -112,15 +112,14 @@ def write_report(
                 pictures[item.artefact.id] = [
                     f"figures/{path.name}" for path in copied if path.suffix == ".png"
                 ]
-                if len(item.artefact.specs) > 1:
+                if item.compared:
                     stem = target / "figures" / f"{_stem(result, item)}_differences"
                     drawn = write_figure(
                         stem, of_runs, partial(_differences, item), unchanged=unchanged
                     )
-                    for path in drawn[:1]:
-                        files += drawn
-                        drawings[stem.name] = path.read_bytes()
-                        pictures[item.artefact.id] = [f"figures/{stem.name}.png"]
+                    files += drawn
+                    drawings[stem.name] = drawn[0].read_bytes()
+                    pictures[item.artefact.id] = [f"figures/{stem.name}.png"]
             text = paper_page(result, pictures)
             files.append(write_file(target / f"{result.paper.name}.md", text))
         page = target / PAGE
@@ -158,17 +157,16 @@ def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
     for result in assessment.papers:
         for item in result.artefacts:
             yield from _copy_figures(folder, result, item, (".pdf",))
-            figure = _differences(item) if len(item.artefact.specs) > 1 else None
-            if figure is not None:
+            if item.compared:
                 path = folder / f"{_stem(result, item)}_differences.pdf"
-                yield write_file(path, as_pdf(figure))
+                yield write_file(path, as_pdf(_differences(item)))
 
 
-def _differences(item: ArtefactResult) -> Figure | None:
+def _differences(item: ArtefactResult) -> Figure:
     # An import that loads Matplotlib.
     from ddr_cli.papers.differences_figure import draw_differences
 
-    return draw_differences(item.artefact.title, item.numbers)
+    return draw_differences(item.artefact.title, item.compared)
 
 
 def _write_tables(folder: Path, result: PaperResult, format: Format) -> Iterator[Path]:

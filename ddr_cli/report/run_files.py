@@ -76,11 +76,11 @@ def _contents_of(run: Run) -> Iterator[bytes]:
 def write_figure(
     stem: Path,
     source: Iterable[bytes],
-    drawn: Callable[[], Figure | None],
+    drawn: Callable[[], Figure],
     *,
     unchanged: list[Path] | None = None,
 ) -> list[Path]:
-    """Draw ``<stem>.svg`` and ``<stem>.png``, or none of them if there is no figure.
+    """Draw ``<stem>.svg`` and ``<stem>.png``.
 
     Without a change of the `source` they stay as they are, and are added to `unchanged`.
     """
@@ -89,8 +89,7 @@ def write_figure(
     def pictures() -> Mapping[str, bytes]:
         from ddr_cli.figures.style import rendered
 
-        figure = drawn()
-        return {} if figure is None else dict(zip((svg, png), rendered(figure), strict=True))
+        return dict(zip((svg, png), rendered(drawn()), strict=True))
 
     files, is_made = write_derived(stem.parent, svg, source, pictures)
     if not is_made and unchanged is not None:
@@ -121,7 +120,7 @@ def write_derived(
             if there[start:] == last_line({first: there[:start]} | others):
                 return [folder / name for name in (first, *names)], False
     made = make()
-    own = {first: made[first], **made} if made else {}
+    own = {first: made[first], **made}
     return [
         write_file(folder / name, content + (last_line(own) if name == first else b""))
         for name, content in own.items()
