@@ -92,8 +92,8 @@ def judge_claims(paper: Paper, summaries: Mapping[str, Summary]) -> tuple[ClaimR
         adjusted = max(adjusted, (len(decided) - rank) * over.p)
         if over.verdict == "holds" and adjusted > _ALPHA:
             words = (
-                f"{over.detail}; the claim holds without Holm's correction for {len(decided)} "
-                "claims, but not with this correction"
+                f"{over.detail}; Holm's correction for {len(decided)} claims changes the verdict "
+                "from holds to undecided"
             )
             corrected = replace(over, verdict="undecided", detail=words, alone=True)
             found[found.index(each)] = replace(each, resplits=corrected)

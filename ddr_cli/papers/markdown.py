@@ -105,7 +105,7 @@ def _artefact(item: ArtefactResult, figures: list[str]) -> Iterator[str]:
             what = f"{entry_text(artefact, each)} (printed: {printed_text(each)})"
             reasons.setdefault(reason_text(each.entry), []).append(what)
     if reasons:
-        lines = [f"- {'; '.join(names)}: {reason}" for reason, names in reasons.items()]
+        lines = [f"- *{'; '.join(names)}*: {reason}" for reason, names in reasons.items()]
         yield "Reasons for the differences:\n\n" + "\n".join(lines)
 
 

@@ -42,18 +42,18 @@ def test_how_often_a_split_shows_the_gain():
     text = reason("ccdr", "gain")
     assert f"in {(over >= 0.1).sum()} of {len(over)} re-splits" in text
     assert over.max() < own
-    assert "never as large as on the paper's split" in text
+    assert "In every re-split, the gain is smaller than on the paper's split" in text
     assert f"standard deviation of {over.std():.0%}".replace("%", " %") in text
 
 
 def test_where_the_least_error_lies(along_beta):
     best = along_beta.drop("predefined").idxmin(axis=1)
     text = reason("ccdr", "fig2-knn-minimum")
-    assert f"in {best.between(0.25, 1).sum()} of {len(best)} re-splits" in text
-    assert f"at a β of 0.05 or below in {(best <= 0.05).sum()}" in text
+    assert f"In {best.between(0.25, 1).sum()} of {len(best)} re-splits, k-NN" in text
+    assert f"In {(best <= 0.05).sum()} of {len(best)} re-splits, k-NN" in text
     found = errors("landsat_ccdr_dim", ["reducer.n_components"], classifier="knn")
     best = found.drop("predefined").idxmin(axis=1)
-    assert f"in {best.between(12, 14).sum()} of {len(best)}" in reason("ccdr", "fig3-knn-minimum")
+    assert f"In {best.between(12, 14).sum()} of {len(best)}" in reason("ccdr", "fig3-knn-minimum")
     assert f"from {best.min():g} to {best.max():g}" in reason("ccdr", "fig3-knn-minimum")
 
 
@@ -61,7 +61,7 @@ def test_how_often_a_smaller_beta_is_worse(along_beta):
     rise = along_beta[0.01] - along_beta[0.5]
     own, over = rise["predefined"], rise.drop("predefined")
     text = reason("ccdr", "fig2-knn-rises")
-    assert f"in {(over >= own).sum()} of {len(over)} re-splits" in text
+    assert f"In {(over >= own).sum()} of {len(over)} re-splits" in text
     assert (over < 0).sum() > len(over) / 2
     assert "In most re-splits, the error at the smallest β is lower" in text
 
