@@ -239,7 +239,7 @@ def _legend(curves: pd.DataFrame, whole: pd.DataFrame, baseline: str) -> list[An
         handles.append(legend_entry("no result at larger values", marker="x", color="black"))
     elif (whole.any(axis=1) & ~whole.all(axis=1)).any():
         handles.append(
-            legend_entry("largest available n_components", markerfacecolor="white", **own)
+            legend_entry("mean with a smaller n_components", markerfacecolor="white", **own)
         )
     handles.append(legend_entry("other methods", color=OTHERS, linestyle="-"))
     if baseline in curves.index:
