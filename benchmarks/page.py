@@ -196,8 +196,8 @@ def page(tables: Path, where: str) -> str:
         "another library (the peer). `benchmarks/checks.py` checks the results of `ddr` and of the "
         "peer. Seconds are the median CPU seconds of the runs. Megabytes are the peak of the "
         "memory that a fit adds to the process. Seconds depend on the machine, so compare the "
-        "ratios of the seconds of `ddr` to the seconds of the peer. Two "
-        f"figures show the [seconds]({where}/seconds.svg) and the [memory]({where}/memory.svg).",
+        "ratios of `ddr` to the peer. "
+        f"Figures show the [seconds]({where}/seconds.svg) and the [memory]({where}/memory.svg).",
         "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
         f"[the tables of the benchmarks]({where}).",
     ]

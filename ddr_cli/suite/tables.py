@@ -124,14 +124,14 @@ def leaderboard_notes(
         f"methods use the same {ranged} splits of each data set.",
         "rank: the rank by score, with a 95 % interval over resamples of the data sets."
         f"{' first: the fraction of resamples in which the method has rank 1.' if wide else ''}",
-        f"vs. best, vs. {board.baseline}: wins/equal results/losses over data sets, against the "
-        f"best method and against {method_name(board.baseline)}. Two results are equal if they "
-        f"differ by at most {EQUIVALENCE:g}.",
+        f"vs. best, vs. {board.baseline}: wins/equal results/losses against the best method and "
+        f"against {method_name(board.baseline)}, counted over data sets. Two results are "
+        f"equal if they differ by at most {EQUIVALENCE:g}.",
         "CPU s: mean CPU seconds of a fit, including the tuning.",
     ]
     if wide:
         lines[3:3] = [
-            f"{ALIKE}: no significant difference from the best method (Wilcoxon's signed-rank test "
+            f"{ALIKE}: the two methods do not differ significantly (Wilcoxon's signed-rank test "
             "over data sets, p ≥ 0.05 after Holm's correction). The comparisons favour the best "
             "method, because its rank comes from the same results."
         ]
