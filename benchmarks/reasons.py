@@ -14,7 +14,7 @@ REASONS = {
     "would take a sixth of this time, but would change the last digits of the results.",
     "lfda_resplits_letter: share of fits and evaluation": "The goal leaves 5 % of the time for "
     "work other than fits and evaluation. Loading the libraries in the main process and the "
-    "worker process takes more than these 5 %.",
+    "worker process takes more than 5 % of the time.",
     "report, from scratch": "Drawing 94 figures with Matplotlib takes three quarters of the "
     "command's time.",
     "report, nothing new": "The command computes all summaries and verdicts again. "
