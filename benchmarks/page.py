@@ -192,12 +192,12 @@ def page(tables: Path, where: str) -> str:
     machines = tables / MACHINES
     parts = [
         "# Speed and memory, measured",
-        "Each fit runs in a separate process on one thread. Fits of `ddr` alternate with fits of "
-        "another library (the peer); `benchmarks/checks.py` checks the results of both. Seconds "
-        "are the median CPU seconds of the runs. Megabytes are the peak of the memory that a fit "
-        "adds to the process. Seconds depend on the machine, so compare the ratios. See the "
-        f"[figure of the seconds]({where}/seconds.svg) and the [figure of the memory]({where}/"
-        "memory.svg).",
+        "Each fit runs in a separate process on one thread. Runs of `ddr` alternate with runs of "
+        "another library (the peer). `benchmarks/checks.py` checks the results of `ddr` and of the "
+        "peer. Seconds are the median CPU seconds of the runs. Megabytes are the peak of the "
+        "memory that a fit adds to the process. Seconds depend on the machine, so compare the "
+        "ratios of `ddr` to the peer. "
+        f"Figures show the [seconds]({where}/seconds.svg) and the [memory]({where}/memory.svg).",
         "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
         f"[the tables of the benchmarks]({where}).",
     ]
@@ -205,8 +205,8 @@ def page(tables: Path, where: str) -> str:
         known = pd.read_csv(machines)
         known = known[known["table"].isin(LINKED)].groupby("machine")["table"]
         parts += [
-            "This list shows which tables were measured on which machine. A table that "
-            "appears twice in the list has rows from both machines:",
+            "This list shows on which machine each table was measured. If the list names a table "
+            "twice, the table has rows from two machines:",
             "\n".join(f"- {machine}: {', '.join(own)}" for machine, own in known),
         ]
     parts += ["## Goals that are not met or not measured", why_not(tables)]
@@ -227,10 +227,9 @@ def page(tables: Path, where: str) -> str:
         draw_growth(pd.read_csv(tables / "growth.csv"), tables / "growth.svg")
         parts += [
             "## How the cost grows",
-            "`benchmarks/bench_growth.py` measures by which power of the number of samples the "
-            "time and the memory of each method grow. `ddr describe METHOD` prints these "
-            "exponents. `ddr plan` warns of fits that it expects to exceed the time limit or the "
-            "memory of the machine.",
+            "`benchmarks/bench_growth.py` models the time and the memory of each method as powers "
+            "of the number of samples. `ddr describe METHOD` prints the exponents. `ddr plan` "
+            "warns of fits that it expects to exceed the time limit or the memory of the machine.",
             f"![Exponents, seconds and memory by method]({where}/growth.svg)",
         ]
     links = [

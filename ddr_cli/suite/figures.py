@@ -108,7 +108,7 @@ def draw_time(board: Leaderboard) -> Figure:
             f"Score against time: {len(table)} methods, {board.how}, {len(board.means)} data sets",
             _said(front),
             "Mean score over data sets against mean CPU seconds of a fit, with one marker per "
-            "method. A line connects the methods that no other method beats in score and time.",
+            "method. A line connects methods for which no other is faster and has a higher score.",
         )
         _draw_markers(axes, table["method"], table["seconds"], table["score"])
     return figure

@@ -234,7 +234,7 @@ def _choosing(bench: Benchmark, board: Leaderboard) -> Told:
     gain = row["best_difference"] * (-1 if lower_is_better(board.metric) else 1)
     return Told(
         _sign(row["best_p"], gain),
-        f"The best of {row['methods']:g} methods by inner score has the score {row['score']:.3f}; "
+        f"Selecting among {row['methods']:g} methods gives the score {row['score']:.3f}; "
         f"{method_name(board.best)} has the score {float(board.row(board.best)['score']):.3f}; "
         f"{_paired(row, 'best', float(row['best_p']), board.metric)}).",
     )
@@ -272,7 +272,7 @@ def _transductive(bench: Benchmark, board: Leaderboard) -> Told:
     names = [name for name in seeing[0].means if name in board.means]
     means = (each.means[names].mean(axis=1) for each in (seeing[0], board))
     text, p, median = _compared(board, *means)
-    words = f"Mean of {len(names)} methods with the test samples, compared with without them: "
+    words = f"Mean of {len(names)} transductive methods, compared with their inductive forms: "
     return Told(_sign(p, median), words + text + ".")
 
 

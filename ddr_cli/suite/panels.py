@@ -126,14 +126,14 @@ def _said(means: pd.DataFrame, bench: Benchmark) -> str:
     metric, last = bench.suite.metrics[0], means.columns[-1]
     behind = _behind(means, metric)
     near = (behind <= EQUIVALENCE).sum()
-    text = f"{int((behind[last] == 0).sum())} of {len(means)} methods have their "
-    text += f"{'lowest' if lower_is_better(metric) else 'highest'} value at {last} dimensions"
+    their = "their lowest value" if lower_is_better(metric) else "their highest value"
+    text = f"{(behind[last] == 0).sum()} of {len(means)} methods have {their} at {last} dimensions"
     most = [n for n in means.columns[:-1] if 2 * near[n] >= len(means)]
     if not most:
         return text
     return (
-        f"{text}; {near[most[0]]} of {len(means)} are within {amount_text(EQUIVALENCE, metric)} of "
-        f"this value at {most[0]} dimensions"
+        f"{text}; at {most[0]} dimensions, {near[most[0]]} of {len(means)} are within "
+        f"{amount_text(EQUIVALENCE, metric)} of {their}"
     )
 
 
@@ -239,7 +239,7 @@ def _legend(curves: pd.DataFrame, whole: pd.DataFrame, baseline: str) -> list[An
         handles.append(legend_entry("no result at larger values", marker="x", color="black"))
     elif (whole.any(axis=1) & ~whole.all(axis=1)).any():
         handles.append(
-            legend_entry("largest available n_components", markerfacecolor="white", **own)
+            legend_entry("mean with a smaller n_components", markerfacecolor="white", **own)
         )
     handles.append(legend_entry("other methods", color=OTHERS, linestyle="-"))
     if baseline in curves.index:

@@ -205,7 +205,7 @@ def write_submission(joined: Joined, method: str, folder: Path, card: Submission
     """
     ended = {part.dataset: part.ended for part in joined.ours}
     if left := [each.dataset for each in joined.there if ended.get(each.dataset, 0) < each.ended]:
-        raise InputError(f"{joined.label} is unfinished on {', '.join(left)}. Repeat the command.")
+        raise InputError(f"{joined.label} lacks trials on {', '.join(left)}. Repeat the command.")
     card = card.model_copy(update={"version": joined.suite.version, "track": joined.track})
     place = Path(method.rpartition(":")[0])
     with clear_messages(folder):

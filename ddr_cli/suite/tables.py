@@ -122,18 +122,18 @@ def leaderboard_notes(
         f"score: the {metric_name(board.metric)}, scaled and averaged over data sets (0: "
         "majority-class baseline, 1: no error), with a 95 % bootstrap interval over data sets. All "
         f"methods use the same {ranged} splits of each data set.",
-        "rank: by score, with a 95 % interval over resamples of the data sets."
-        f"{' first: the fraction of resamples with the method at rank 1.' if wide else ''}",
-        f"vs. best, vs. {board.baseline}: the number of data sets on which the method wins/is "
-        f"equal/loses against the best method, and against {method_name(board.baseline)}. Two "
-        f"results are equal if they differ by at most {EQUIVALENCE:g}.",
+        "rank: the rank by score, with a 95 % interval over resamples of the data sets."
+        f"{' first: the fraction of resamples in which the method has rank 1.' if wide else ''}",
+        f"vs. best, vs. {board.baseline}: wins/equal results/losses against the best method and "
+        f"against {method_name(board.baseline)}, counted over data sets. Two results are "
+        f"equal if they differ by at most {EQUIVALENCE:g}.",
         "CPU s: mean CPU seconds of a fit, including the tuning.",
     ]
     if wide:
         lines[3:3] = [
-            f"{ALIKE}: no significant difference (Wilcoxon's signed-rank test over data sets, p ≥ "
-            "0.05 after Holm's correction). The comparisons favour the best method, because the "
-            "same results select it."
+            f"{ALIKE}: the two methods do not differ significantly (Wilcoxon's signed-rank test "
+            "over data sets, p ≥ 0.05 after Holm's correction). The comparisons favour the best "
+            "method, because its rank comes from the same results."
         ]
     if board.left_out:
         lines.append(
