@@ -152,7 +152,7 @@ class Isomap(Embedding):
             return graph
         warnings.warn(
             f"The graph has {self.n_parts_} components; each pair of components was joined by its "
-            f"shortest edge. Raise n_neighbors={self.n_neighbors} to connect the graph.",
+            f"shortest edge. Raise n_neighbors (now {self.n_neighbors}) to connect the graph.",
             stacklevel=3,
         )
         gaps, heads, tails = closest_pairs(points, part.astype(np.intp))

@@ -160,7 +160,7 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
         bridges = sp.csr_array((weight, (heads, tails)), shape=W.shape)
         warnings.warn(
             f"The graph has {n_parts} components; the shortest edges that connect the graph were "
-            f"added. Raise n_neighbors={self.n_neighbors}.",
+            f"added. Raise n_neighbors (now {self.n_neighbors}).",
             stacklevel=3,
         )
         return sp.csr_array(W + bridges + bridges.T)

@@ -54,7 +54,7 @@ class MetricLearner(OrderedReducer):
         if not learnt.converged:
             objective, remedy = learnt.objective_path[-1], "Raise tol"
             if learnt.n_iter >= self.max_iter:
-                remedy = f"Increase max_iter={self.max_iter}, or tol"
+                remedy = f"Increase max_iter (now {self.max_iter}), or tol"
             state = f"may be up to {learnt.gap:.1e} above the minimum"
             if learnt.gap >= objective:
                 state = f"has a gradient of norm {learnt.gradient_norm:.1e}"

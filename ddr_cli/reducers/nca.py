@@ -141,7 +141,7 @@ class NCA(OrderedReducer):
             warnings.warn(
                 f"NCA has not converged after {self.n_iter_} iterations: the last iteration "
                 f"lowered the objective by {right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. "
-                f"Increase max_iter={self.max_iter}, or tol.",
+                f"Increase max_iter (now {self.max_iter}), or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -128,7 +128,7 @@ class SDE(GraphReducer, MappedEmbedding):
         if len(self.bridges_):
             warnings.warn(
                 f"The graph has {len(self.bridges_) + 1} components; the shortest edges that "
-                f"connect the graph were added. Raise n_neighbors={self.n_neighbors}.",
+                f"connect the graph were added. Raise n_neighbors (now {self.n_neighbors}).",
                 stacklevel=2,
             )
         self.eigenvalues_ = self._widened(unfolding.eigenvalues)

@@ -118,7 +118,8 @@ class SSDE(MappedEmbedding):
         if broken:
             warnings.warn(
                 f"In {broken} of {len(parts)} classes, the graph is not connected; the shortest "
-                f"edges that connect the graph were added. Raise n_neighbors={self.n_neighbors}.",
+                "edges that connect the graph were added. Raise n_neighbors (now "
+                f"{self.n_neighbors}).",
                 stacklevel=2,
             )
         centers, inertia = _place_centers(points, code, self.centroid_scale)

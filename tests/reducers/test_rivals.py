@@ -387,7 +387,7 @@ def test_logistic_projection_minimises_its_objective(X, C, classes, make):
 
 
 def test_logistic_projection_names_what_would_help_it_to_converge():
-    with pytest.warns(ConvergenceWarning, match=r"after 3 iterations: .* Increase max_iter=3"):
+    with pytest.warns(ConvergenceWarning, match=r"after 3 iterations: .* Increase max_iter .now 3"):
         LogisticProjection(max_iter=3).fit(WINE, WINE_Y)
 
 

@@ -167,7 +167,7 @@ class LogisticProjection(LinearReducer):
         if left > self.tol * steepest:
             remedy = "Lower C, or raise tol"
             if self.n_iter_ >= self.max_iter:
-                remedy = f"Increase max_iter={self.max_iter}, or lower C"
+                remedy = f"Increase max_iter (now {self.max_iter}), or lower C"
             warnings.warn(
                 f"LogisticProjection has not converged after {self.n_iter_} iterations: the "
                 f"gradient fell to {left / steepest:.1e} of its start (tol={self.tol}). {remedy}.",

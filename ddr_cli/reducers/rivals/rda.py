@@ -121,12 +121,13 @@ class RDA(Reducer):
             sizes = (1 - self.shrinkage) * sizes + ridge
             if not sizes[-1]:
                 raise ValueError(
-                    f"All samples of class {label} are identical. Increase pooling={self.pooling}."
+                    f"All samples of class {label} are identical. Increase pooling (now "
+                    f"{self.pooling})."
                 )
             if sizes[0] <= _SINGULAR * sizes[-1]:
                 raise ValueError(
                     f"With pooling={self.pooling}, the covariance of class {label} is singular. "
-                    f"Increase shrinkage={self.shrinkage}, for example to 0.1."
+                    f"Increase shrinkage (now {self.shrinkage}), for example to 0.1."
                 )
             log_determinant = np.log(sizes).sum()
             if ridge:
