@@ -23,11 +23,11 @@ REASONS = {
     "command's time.",
     "suite page, from scratch": "Six figures with one panel for each of 46 methods take about a "
     "quarter of the command's time, and 130 leaderboards take about a fifth.",
-    "suite status": "Importing the methods and their libraries takes about two fifths of the "
-    "command's time. Making the specs of 46 methods on each data set of each track, with the ids "
-    "of 27,590 trials, takes most of the rest.",
-    "suite status with costs": "The command does the same work as `suite status`, and also "
-    "reads the times in each trial log.",
+    "suite status, from scratch": "Importing the methods and their libraries takes about two "
+    "fifths of the command's time. Making the specs of 46 methods on each data set of "
+    "each track, with the ids of 27,590 trials, takes most of the rest.",
+    "suite status with costs, from scratch": "The command does the same work as `suite status`, "
+    "and also reads the times in each trial log.",
     "suite table, from scratch": "The command does the same work as `suite status`, and also "
     "collects all rows in one table.",
     "validate, all specs": "Importing the methods and their libraries takes more than "

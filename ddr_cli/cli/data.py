@@ -141,7 +141,7 @@ def fetch(
         typer.Option(
             "--suite",
             metavar="SUITE",
-            help="All data sets of a suite: its path, or the name of a shipped suite.",
+            help="Use all data sets of this suite: a path, or the name of a shipped suite.",
             autocompletion=completion.suites,
         ),
     ] = None,

@@ -218,8 +218,8 @@ Sandbox = Annotated[
     typer.Option(
         "--sandbox",
         callback=_sandboxed,
-        help="Run code from outside ddr in bubblewrap, without access to the network, the data, "
-        "the results and other processes.",
+        help="Run your own code in bubblewrap, without access to the network, the data, the "
+        "results and other processes.",
     ),
 ]
 

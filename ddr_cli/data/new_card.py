@@ -590,7 +590,7 @@ def _look_at_labels(column: _Column, seen: Seen) -> None:
             "--unlabelled", f"does -1 in {title} mark a row without a label?"
         )
     elif column.n_missing:
-        seen.note("missing", f"{column.n_missing} labels (the rows are kept as unlabelled samples)")
+        seen.note("missing", f"{column.n_missing} samples have no label, and are kept")
 
 
 def _titles(columns: Sequence[_Column]) -> str:

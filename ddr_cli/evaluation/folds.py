@@ -141,7 +141,7 @@ class Groups:
             group = int(np.flatnonzero(self.counts[:, alone[0]])[0])
             raise InputError(
                 f"Only group {self.names[group]} contains class {self.class_names[alone[0]]}. "
-                "Exclude the class by 'keep' in the data set's card, or use the split kind 'kfold'."
+                "Remove the class from 'keep' in the card, or use the split kind 'kfold'."
             )
 
 

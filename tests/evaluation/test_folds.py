@@ -159,8 +159,8 @@ def test_a_file_of_splits_is_read(tmp_path):
         ("train\ntest\n", "line 1 must contain the names"),
         (",a\n0,train\n1,test\n", r"line 1: column 1 has no name; .*to_csv\(..., index=False\)"),
         ("a\ntrain\ntset\n", "line 3, column 'a': 'tset'"),
-        ("a,b\ntrain,test\ntest\n", "line 3 has 1 cells, but needs 2"),
-        ("a,b\ntrain,test\ntest,test\n", "no row of the column 'b' is 'train'"),
+        ("a,b\ntrain,test\ntest\n", "line 3 has 1 cells, but line 1 has 2"),
+        ("a,b\ntrain,test\ntest,test\n", "the column 'b' marks no row as 'train'"),
     ],
 )
 def test_a_wrong_file_of_splits_is_refused(tmp_path, text, message):
