@@ -310,8 +310,9 @@ def summarize(run: Run) -> Summary:
     columns += ["mean_low", "mean_high", "mean_level", "mean_interval", *[CHOSEN] * bool(tuned)]
     rows = pd.DataFrame([row for _, row, _ in found], columns=columns)
     # A gap among whole numbers would turn the column into objects, which no axis can be made of.
-    numbers = [name for name in (*parameters, *axes) if name != LABELS]
-    rows = rows.astype({name: run.trials[name].dtype for name in numbers})
+    for name in (*parameters, *axes):
+        if name != LABELS and rows[name].dtype != run.trials[name].dtype:
+            rows[name] = rows[name].astype(run.trials[name].dtype)
     return Summary(run, rows, tuple(members for _, _, members in found))
 
 
