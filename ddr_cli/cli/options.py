@@ -97,7 +97,7 @@ DataDir = Annotated[
 ]
 Trust = Annotated[
     bool,
-    typer.Option("--trust", help="Run code that a spec names by file or module."),
+    typer.Option("--trust", help="Run the code of files and modules that a spec names."),
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Do not download anything.")]
 Jobs = Annotated[

@@ -90,7 +90,7 @@ def require_file(path: Path) -> None:
     """Reject a device or a pipe, which may never end; a missing file is accepted."""
     if path.exists() and not path.is_file():
         kind = "a folder" if path.is_dir() else "a device or a pipe"
-        raise InputError(f"{path} is {kind}, not a readable file; name a file.")
+        raise InputError(f"{path} is {kind}, not a readable file; give the path of a file.")
 
 
 def require_folder_of(path: Path) -> None:

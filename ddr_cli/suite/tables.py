@@ -124,9 +124,10 @@ def leaderboard_notes(
         f"methods use the same {ranged} splits of each data set.",
         "rank: the rank by score, with a 95 % interval over resamples of the data sets."
         f"{' first: the fraction of resamples in which the method has rank 1.' if wide else ''}",
-        f"vs. best, vs. {board.baseline}: wins/equal results/losses against the best method and "
-        f"against {method_name(board.baseline)}, counted over data sets. Two results are "
-        f"equal if they differ by at most {EQUIVALENCE:g}.",
+        f"vs. best: on how many data sets the method wins, is equal and loses (wins/equal/losses) "
+        f"against the best method; vs. {board.baseline}: the same against "
+        f"{method_name(board.baseline)}. Results are equal if they differ by at most "
+        f"{EQUIVALENCE:g}.",
         "CPU s: mean CPU seconds of a fit, including the tuning.",
     ]
     if wide:
