@@ -59,7 +59,7 @@ def kept(
     state = digest(*parts, *_contents(results, name))
     own = Sources.from_environment().cache_dir / "shown" / f"{name}_{command}.json"
     for path in (own, results / SHOWN):
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, LookupError, TypeError):
             found: dict[str, Any] = json.loads(path.read_bytes())
             if found["state"] == state:
                 return found

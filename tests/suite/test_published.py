@@ -87,6 +87,8 @@ def test_a_status_is_computed_again_only_if_a_row_has_changed(published, tmp_pat
     rows = tmp_path / "cache/suites/tiny/suite_tiny/iris/trials.csv"
     rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:-1]))
     assert (ddr("suite", "status", "tiny").stdout != first, len(computed)) == (True, 2)
+    (tmp_path / "cache/shown/tiny_status.json").write_text("[]")
+    assert (ddr("suite", "status", "tiny").exit_code, len(computed)) == (0, 3)
 
 
 def test_an_archive_that_is_damaged_or_of_another_version_is_refused(published, tmp_path):
