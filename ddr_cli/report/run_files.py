@@ -39,16 +39,18 @@ def write_run(
     A run with shuffled labels also has ``shuffled_labels.svg`` and ``.png``. The figure shows the
     papers' `notes` on the run. Figures that are up to date are added to `unchanged`.
     """
-    folder, table = summary.run.folder, Table(summary.rows).csv()
-    source = [table.encode(), repr(notes).encode(), *_contents_of(summary.run)]
-    files = [write_file(folder / "summary.csv", table)]
+    folder = summary.run.folder
+    source = [repr(notes).encode(), *_contents_of(summary.run)]
 
     def drawn() -> Figure:
         from ddr_cli.figures.run_figure import draw
 
         return draw(summary, notes)
 
-    files += write_figure(folder / "figure", source, drawn, unchanged=unchanged)
+    def table() -> Path:
+        return write_file(folder / "summary.csv", Table(summary.rows).csv())
+
+    files = write_figure(folder / "figure", source, drawn, table=table, unchanged=unchanged)
     found = against_controls(summary)
     if found is not None and {"seen", "held_out"} <= set(found.rows):
 
@@ -78,18 +80,21 @@ def write_figure(
     source: Iterable[bytes],
     drawn: Callable[[], Figure],
     *,
+    table: Callable[[], Path] | None = None,
     unchanged: list[Path] | None = None,
 ) -> list[Path]:
-    """Draw ``<stem>.svg`` and ``<stem>.png``.
+    """Draw ``<stem>.svg`` and ``<stem>.png``, after their `table` in the same folder, if any.
 
-    Without a change of the `source` they stay as they are, and are added to `unchanged`.
+    Without a change of the `source` all stay as they are, and the SVG is added to `unchanged`.
     """
     svg, png = (stem.with_suffix(ending).name for ending in (".svg", ".png"))
 
     def pictures() -> Mapping[str, bytes]:
         from ddr_cli.figures.style import rendered
 
-        return dict(zip((svg, png), rendered(drawn()), strict=True))
+        also = [] if table is None else [table()]
+        made = dict(zip((svg, png), rendered(drawn()), strict=True))
+        return made | {path.name: path.read_bytes() for path in also}
 
     files, is_made = write_derived(stem.parent, svg, source, pictures)
     if not is_made and unchanged is not None:

@@ -355,11 +355,12 @@ def test_a_paper_without_results_is_one_clear_message(
 
 def test_a_run_of_no_paper_is_reported_alone(tmp_path, make_spec, write_results):
     folder = write_results(tmp_path, make_spec("mine", reducers=[CCDR], repeats=2), lambda *_: 0.1)
-    assert [path.name for path in write_run(summary_of(folder))] == [
-        "summary.csv",
-        "figure.svg",
-        "figure.png",
-    ]
+    names = ["figure.svg", "figure.png", "summary.csv"]
+    assert [path.name for path in write_run(summary_of(folder))] == names
+    table = (folder / "summary.csv").read_bytes()
+    (folder / "summary.csv").write_text("edited")
+    write_run(summary_of(folder))
+    assert (folder / "summary.csv").read_bytes() == table
     text = _Page(write_report(tmp_path).page.read_text(encoding="utf-8")).text
     assert "Runs" in text
     assert "At a glance" not in text
