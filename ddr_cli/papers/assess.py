@@ -53,7 +53,7 @@ class ArtefactResult:
     def compared(self) -> list[NumberResult]:
         """The numbers that the figure of differences shows; empty if there is no such figure.
 
-        It needs several specs, and six numbers or more of one metric; other readings are left out.
+        It needs several specs, and six numbers or more of one metric; no other interpretations.
         """
         shown = [
             each

@@ -1,6 +1,5 @@
 """A suite on a dask cluster of separate processes gives the bits of a local run."""
 
-import json
 import os
 import signal
 import subprocess
@@ -98,8 +97,8 @@ def cluster(tmp_path):
         options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(folder)]
         own = {"DDR_CACHE": str(folder / "cache"), "DDR_DATA": "", "DDR_OFFLINE": "1"}
         start("worker", "--name", str(i), *options, **own)
-    wait_for(file.exists)
-    with distributed.Client(json.loads(file.read_text())["address"]) as client:
+    # It waits for the file, and until the file is complete.
+    with distributed.Client(scheduler_file=str(file)) as client:
         client.wait_for_workers(2, timeout=30)
         yield client
     for process in processes:
