@@ -134,12 +134,19 @@ app.add_typer(suite.app, name="suite")
 
 
 _ALLOCATIONS = 50_000
+_LATE = (
+    *("pandas", "scipy.optimize", "scipy.spatial", "scipy.stats"),
+    *("sklearn.decomposition", "sklearn.discriminant_analysis", "sklearn.ensemble"),
+    *("sklearn.kernel_approximation", "sklearn.linear_model", "sklearn.manifold"),
+    *("sklearn.metrics", "sklearn.neural_network", "sklearn.preprocessing"),
+    *("sklearn.random_projection", "sklearn.svm"),
+)
 
 
 def main() -> None:
     """Run the program (the console script `ddr`)."""
     # Loading all of them takes a second, and few commands use all of them.
-    load_when_used("scipy.stats", "scipy.optimize", "scipy.spatial", "pandas")
+    load_when_used(*_LATE)
     # A plan is of many small things that stay: looking for rubbish among them is a third of it.
     gc.set_threshold(_ALLOCATIONS)
     with lasting_streams():

@@ -530,7 +530,7 @@ def _find_groups(columns: list[_Column], label: _Column | None, seen: Seen) -> l
             return columns
         first = likely[0]
         flags = f"{_flag('groups', first.key)} or {_flag('feature', first.key)}"
-        text = f"are the {len(first.values)} values of {first.title} groups, such as subjects?"
+        text = f"is each of the {len(first.values)} values of {first.title} one group (a subject)?"
         found = [first] if seen.ask(flags, text) else []
     if not found:
         return columns

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
+from sklearn import neural_network, preprocessing
 from sklearn.exceptions import ConvergenceWarning
 
 from ddr_cli.core.registry import registered
@@ -79,12 +80,9 @@ class NeuralNetClassifier(Classifier):
     random_state: Annotated[int, Ge(0)] | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        from sklearn.neural_network import MLPClassifier
-        from sklearn.preprocessing import StandardScaler
-
         points, labels = self._training(X, y)
-        self._scaler = StandardScaler().fit(points) if self.scale else None
-        self.network_ = MLPClassifier(
+        self._scaler = preprocessing.StandardScaler().fit(points) if self.scale else None
+        self.network_ = neural_network.MLPClassifier(
             hidden_layer_sizes=(2 * points.shape[1] if self.hidden == "double" else self.hidden,),
             activation=self.activation,
             solver="sgd" if self.solver == "gradient" else "adam",

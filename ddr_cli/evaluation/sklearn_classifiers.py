@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn import ensemble, linear_model, preprocessing, svm
 from sklearn.utils.metaestimators import available_if
 
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
-
-if TYPE_CHECKING:
-    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.svm import SVC
 
 Seed = int | np.random.RandomState | None
 Positive = Annotated[float, Gt(0)]
@@ -49,10 +45,8 @@ class _Wrapped(Classifier):
         """Return scikit-learn's classifier with the parameters."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        from sklearn.preprocessing import StandardScaler
-
         points, labels = self._training(X, y)
-        scaler = StandardScaler(with_mean=not sparse.issparse(points))
+        scaler = preprocessing.StandardScaler(with_mean=not sparse.issparse(points))
         self._scaler = scaler.fit(points) if self.scale else None
         self.model_ = self._classifier().fit(self._scaled(points), labels)
         self.classes_ = self.model_.classes_
@@ -167,10 +161,8 @@ class GradientBoosting(_Wrapped):
 
     _takes_sparse = False
 
-    def _classifier(self) -> HistGradientBoostingClassifier:
-        from sklearn.ensemble import HistGradientBoostingClassifier
-
-        return HistGradientBoostingClassifier(**self.get_params())
+    def _classifier(self) -> ensemble.HistGradientBoostingClassifier:
+        return ensemble.HistGradientBoostingClassifier(**self.get_params())
 
     _traits = EvaluatorTraits(
         grids={"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 15, 31, 63)},
@@ -212,10 +204,8 @@ class RandomForest(_Wrapped):
     min_samples_leaf: Count = 1
     random_state: Seed = None
 
-    def _classifier(self) -> RandomForestClassifier:
-        from sklearn.ensemble import RandomForestClassifier
-
-        return RandomForestClassifier(**self.get_params())
+    def _classifier(self) -> ensemble.RandomForestClassifier:
+        return ensemble.RandomForestClassifier(**self.get_params())
 
     _traits = EvaluatorTraits(
         grids={"max_features": ("sqrt", 0.1, 0.3, 1.0), "min_samples_leaf": (1, 3, 10)},
@@ -260,10 +250,8 @@ class Logistic(_Wrapped):
     max_iter: Count = 1000
     scale: bool = True
 
-    def _classifier(self) -> LogisticRegression:
-        from sklearn.linear_model import LogisticRegression
-
-        return LogisticRegression(C=self.C, max_iter=self.max_iter)
+    def _classifier(self) -> linear_model.LogisticRegression:
+        return linear_model.LogisticRegression(C=self.C, max_iter=self.max_iter)
 
     _traits = EvaluatorTraits(
         version=2,
@@ -308,10 +296,8 @@ class SupportVectors(_Wrapped):
     gamma: Literal["scale"] | Positive = "scale"
     scale: bool = True
 
-    def _classifier(self) -> SVC:
-        from sklearn.svm import SVC
-
-        return SVC(C=self.C, gamma=self.gamma)
+    def _classifier(self) -> svm.SVC:
+        return svm.SVC(C=self.C, gamma=self.gamma)
 
     _traits = EvaluatorTraits(
         version=2,

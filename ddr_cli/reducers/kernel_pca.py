@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike
+from sklearn import decomposition, metrics, preprocessing
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import eigenpairs
@@ -36,7 +37,7 @@ Kernel = (
 )
 
 
-def _with_ties(model: Any, points: Any, K: Floats) -> Floats:
+def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats) -> Floats:
     """Return the embedding of a centred kernel when scikit-learn misses tied eigenvalues."""
     values, vectors = eigenpairs(K, model.n_components)
     model.X_fit_, model.eigenvalues_, model.eigenvectors_ = points, values, vectors
@@ -119,10 +120,6 @@ class KernelPCA(SklearnEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:
-        from sklearn import decomposition
-        from sklearn.metrics.pairwise import pairwise_kernels
-        from sklearn.preprocessing import KernelCenterer
-
         points = self._checked(X, y)
         n = points.shape[0]
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
@@ -147,8 +144,10 @@ class KernelPCA(SklearnEmbedding):
             embedding = exact[:, :0]
         if embedding.shape[1] < self.n_components:
             parameters = {} if callable(self.kernel) else model.get_params()
-            K = pairwise_kernels(exact, metric=self.kernel, filter_params=True, **parameters)
-            centerer = KernelCenterer().set_output(transform="default")
+            K = metrics.pairwise.pairwise_kernels(
+                exact, metric=self.kernel, filter_params=True, **parameters
+            )
+            centerer = preprocessing.KernelCenterer().set_output(transform="default")
             embedding = _with_ties(model, exact, centerer.fit_transform(K))
         size, positive = np.abs(model.eigenvalues_).max(), model.eigenvalues_ > 0
         if (model.eigenvalues_ < -_ZERO * size).any():

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
+from sklearn import manifold
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.neighbor_graphs import closed_groups
@@ -115,8 +116,6 @@ class LLE(SklearnEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> LLE:
-        from sklearn.manifold import LocallyLinearEmbedding
-
         given = self._checked(X, y)
         if self.n_components > given.shape[1]:
             raise ValueError(
@@ -132,7 +131,7 @@ class LLE(SklearnEmbedding):
             )
         self.n_neighbors_ = self._enough_neighbors(points)
         dense = n <= _DENSE or self.n_components + 1 >= n // 4
-        model = LocallyLinearEmbedding(
+        model = manifold.LocallyLinearEmbedding(
             n_neighbors=self.n_neighbors_,
             n_components=self.n_components,
             reg=self.reg,

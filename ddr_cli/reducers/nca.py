@@ -9,6 +9,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 from scipy import optimize
+from sklearn import discriminant_analysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -150,8 +151,6 @@ class NCA(OrderedReducer):
         return self
 
     def _start(self, coordinates: Floats, basis: Floats, code: Codes) -> Floats:
-        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
         m = self.n_components
         if self.init == "random":
             draw = check_random_state(self.random_state).standard_normal((m, len(basis)))
@@ -162,7 +161,9 @@ class NCA(OrderedReducer):
         if self.init == "pca" or (self.init == "auto" and m > most):
             return leading
         if m <= most:
-            lda = LinearDiscriminantAnalysis(n_components=m).fit(coordinates, code)
+            lda = discriminant_analysis.LinearDiscriminantAnalysis(n_components=m).fit(
+                coordinates, code
+            )
             most = lda.scalings_.shape[1]
             if m <= most:
                 directions = deterministic_signs(lda.scalings_[:, :m])

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge
 from numpy.typing import NDArray
+from sklearn import ensemble
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from ddr_cli.reducers.reducer import Codes, Reducer
@@ -26,10 +27,8 @@ class ForestReducer(Reducer):
     random_state: int | np.random.RandomState | None = None
 
     def _grow(self, points: Any, code: Codes) -> None:
-        from sklearn.ensemble import RandomForestClassifier
-
         self.shift_, self.scale_ = _shift_and_scale(points)
-        self.forest_ = RandomForestClassifier(
+        self.forest_ = ensemble.RandomForestClassifier(
             self.n_estimators,
             min_samples_leaf=self.min_samples_leaf,
             random_state=self.random_state,

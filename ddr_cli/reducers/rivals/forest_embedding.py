@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import preprocessing
 
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.preprocess import fit_pca
@@ -91,11 +92,9 @@ class ForestEmbedding(ForestReducer):
     _fitted = "components_"
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ForestEmbedding:
-        from sklearn.preprocessing import OneHotEncoder
-
         points, code = self._points_and_classes(X, y)
         self._grow(points, code)
-        encoder = OneHotEncoder().set_output(transform="default")
+        encoder = preprocessing.OneHotEncoder().set_output(transform="default")
         self._encoder = encoder.fit(self._reached(points))
         leaves = self._leaves(points)
         self._check_rank(len(code) - 1, points)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
+from sklearn import kernel_approximation, metrics
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
@@ -104,11 +105,9 @@ class KernelApproximationLDA(Reducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelApproximationLDA:
-        from sklearn.kernel_approximation import Nystroem
-
         points, code = self._points_and_classes(X, y)
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
-        features = Nystroem(
+        features = kernel_approximation.Nystroem(
             self.kernel,
             gamma=self.gamma_,
             n_components=min(self.n_landmarks, points.shape[0]),
@@ -128,12 +127,10 @@ class KernelApproximationLDA(Reducer):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        from sklearn.metrics.pairwise import pairwise_kernels
-
         points = self._points(X)
         drawn = self.X_fit_.astype(np.float64) - self._origin
         centred = points.astype(np.float64) - self._origin
-        K = pairwise_kernels(centred, drawn, metric=self.kernel, gamma=self.gamma_)
+        K = metrics.pairwise.pairwise_kernels(centred, drawn, metric=self.kernel, gamma=self.gamma_)
         return np.asarray(K @ self.dual_components_.T - self._shift).astype(points.dtype)
 
     def __ddr_traits__(self) -> Traits:

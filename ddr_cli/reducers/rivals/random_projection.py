@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike
+from sklearn import random_projection
 
 from ddr_cli.core.registry import registered
 from ddr_cli.reducers.reducer import LinearReducer
@@ -62,14 +63,14 @@ class RandomProjection(LinearReducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> RandomProjection:
-        from sklearn.random_projection import GaussianRandomProjection
-
         points = self._points(X, y, reset=True)
         if self.n_components > points.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components} must be at most n_features = {points.shape[1]}."
             )
-        drawn = GaussianRandomProjection(self.n_components, random_state=self.random_state)
+        drawn = random_projection.GaussianRandomProjection(
+            self.n_components, random_state=self.random_state
+        )
         directions, turns = np.linalg.qr(drawn.fit(points).components_.T.astype(np.float64))
         # With these signs the frame is uniform, and doesn't depend on the library's conventions.
         self.components_ = (directions * np.sign(np.diagonal(turns))).T.astype(points.dtype)
