@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -115,7 +116,7 @@ class PartView:
             (place, row, other)
             for place, row in ours
             for at, other in others
-            if np.isclose(place, at, rtol=1e-9, atol=0.0)
+            if math.isclose(place, at, rel_tol=1e-9)
         ]
 
     def at(self, target: float) -> tuple[float, Row]:
