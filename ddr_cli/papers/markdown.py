@@ -38,9 +38,9 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         f"[What we did and found](../../docs/papers/{paper.name}.md) · "
         "[How verdicts are decided](../../docs/verdicts.md)",
         "Our results are means ± standard deviations over splits, and n is the number of splits. A "
-        "difference is our number minus the printed number (in percentage points for rates) ± twice "
-        "the Monte-Carlo error. For a single split, the tables show the binomial error instead of "
-        "twice the Monte-Carlo error.",
+        "difference is our number minus the printed number (in percentage points for rates) ± "
+        "twice the Monte-Carlo error. For a single split, the tables show the binomial error "
+        "instead of twice the Monte-Carlo error.",
     ]
     for item in result.artefacts:
         if item.has_results and not _is_of_readings(item):

@@ -63,8 +63,8 @@ def test_a_changed_rule_is_in_the_changelog():
     recorded = re.findall(r"^\s*Hash of all rules: `([0-9a-f]{12})`", text, flags=re.M)
     assert recorded[:1] == [now], (
         "a threshold, a printed number or what counts has changed: say so, with the verdicts it "
-        f"changed, in a new entry at the top of CHANGELOG.md's rules, ending with 'Hash of all rules: "
-        f"`{now}`.'"
+        f"changed, in a new entry at the top of CHANGELOG.md's rules, ending with "
+        f"'Hash of all rules: `{now}`.'"
     )
 
 
