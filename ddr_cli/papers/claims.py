@@ -93,7 +93,7 @@ def judge_claims(paper: Paper, summaries: Mapping[str, Summary]) -> tuple[ClaimR
         if over.verdict == "holds" and adjusted > _ALPHA:
             words = (
                 f"{over.detail}; Holm's correction for {len(decided)} claims changes the verdict "
-                "from holds to undecided"
+                'from "holds" to "undecided"'
             )
             corrected = replace(over, verdict="undecided", detail=words, alone=True)
             found[found.index(each)] = replace(each, resplits=corrected)

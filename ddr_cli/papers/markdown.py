@@ -38,9 +38,9 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         f"[What we did and found](../../docs/papers/{paper.name}.md) · "
         "[How verdicts are decided](../../docs/verdicts.md)",
         "Our results are means ± standard deviations over splits, and n is the number of splits. A "
-        "difference is our number minus the printed number (in percentage points for rates) ± two "
-        "Monte-Carlo errors. For a single split, the tables show the binomial error instead of two "
-        "Monte-Carlo errors.",
+        "difference is our number minus the printed number (in percentage points for rates) ± "
+        "twice the Monte-Carlo error. For a single split, the tables show the binomial error "
+        "instead of twice the Monte-Carlo error.",
     ]
     for item in result.artefacts:
         if item.has_results and not _is_of_readings(item):
@@ -66,7 +66,7 @@ def _findings(result: PaperResult) -> Iterator[str]:
             text = f"- {HEADINGS[view][:1].upper()}{HEADINGS[view][1:]}: **{found.verdict}**"
             lines.append(f"{text}. {found.detail[:1].upper()}{found.detail[1:]}.")
             if (why := claim.entry.calibration) and not claim.entry.is_counted(view):
-                lines[-1] += f" This verdict is not counted: {why.why}."
+                lines[-1] += f" Not counted: {why.why}."
         yield "\n".join(lines)
     own, over = (result.counts(view) for view in VIEWS)
     claims, claims_over = (result.claim_counts(view) for view in VIEWS)

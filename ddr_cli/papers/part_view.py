@@ -127,11 +127,11 @@ class PartView:
 
     def gain(self, *pairs: tuple[Row, Row]) -> tuple[Estimate, str]:
         """Return how much better the first rows are on average, and its description."""
-        average = " on average" if len(pairs) > 1 else ""
+        what = "mean difference" if len(pairs) > 1 else "difference"
         if self.lower_is_better:
             pairs = tuple((second, first) for first, second in pairs)
-            return self.difference(*pairs, what=f"second value minus first value{average}")
-        return self.difference(*pairs, what=f"first value minus second value{average}")
+            return self.difference(*pairs, what=f"{what} (second minus first)")
+        return self.difference(*pairs, what=f"{what} (first minus second)")
 
     def difference(self, *pairs: tuple[Row, Row], what: str) -> tuple[Estimate, str]:
         """Return the mean of first - second, averaged over several pairs, and its description.

@@ -129,9 +129,8 @@ class RelativeGain(Compares):
         change = "reduction" if view.lower_is_better else "increase"
         return Outcome(
             fraction >= self.at_least - EXACT,
-            f"{view.show_pair(ours, other)}{words}; the relative {change} from the second "
-            f"value to the first is {100 * fraction:.1f} %, and the claim requires at least "
-            f"{100 * self.at_least:g} %",
+            f"{view.show_pair(ours, other)}{words}; relative {change}: {100 * fraction:.1f} %; "
+            f"the claim requires at least {100 * self.at_least:g} %",
             gain.p(above=self.at_least * other["mean"]),
         )
 
@@ -144,7 +143,7 @@ class WithinOf(Compares):
 
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
-        difference, words = view.difference((ours, other), what="first value minus second value")
+        difference, words = view.difference((ours, other), what="difference (first minus second)")
         text = f"{view.show_pair(ours, other)}{words}; the claim allows a difference of at most "
         text += view.amount(self.tolerance)
         return difference.within(text, above=-self.tolerance, below=self.tolerance)
@@ -226,7 +225,7 @@ class MinimumIn(OnGrid):
         if self.low == self.high:
             meant = f"at {view.place(self.low)}"
         side = "elsewhere on the grid" if inside else meant
-        difference, words = view.difference((other, row), what="second value minus first value")
+        difference, words = view.difference((other, row), what="difference (second minus first)")
         text = f"the minimum of the {view.metric} is {view.show_at(place, row)}; {side}, the "
         text += f"minimum is {view.show_at(other_place, other)}{words}; the claim requires the "
         text += f"minimum {meant}"
@@ -302,7 +301,7 @@ class RisesTowards(OnGrid):
     def __call__(self, view: PartView) -> Outcome:
         end_place, end = view.series()[0 if self.end == "low" else -1]
         start_place, start = view.at(self.start)
-        rise, words = view.difference((end, start), what="second value minus first value")
+        rise, words = view.difference((end, start), what="difference (second minus first)")
         text = f"the {view.metric} is {view.show_at(start_place, start)} and "
         text += f"{view.show_at(end_place, end)}{words}; the claim requires a rise"
         text += f" of at least {view.amount(self.at_least)}" if self.at_least else ""

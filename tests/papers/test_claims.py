@@ -189,7 +189,7 @@ def test_two_curves_need_the_interval_of_their_average_difference(
     result = judge_claim(claim, PAPER, summaries)
     assert (result.own.verdict, result.resplits.verdict) == ("holds", verdict)
     assert "10 of 10 grid values" in result.resplits.detail
-    assert "on average: +1.00 percentage points, with a 95 %" in result.resplits.detail
+    assert "minus first): +1.00 percentage points, with a 95 %" in result.resplits.detail
 
 
 def test_a_rise_within_the_noise_is_not_shown_over_re_splits(along_dimension):

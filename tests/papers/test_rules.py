@@ -1,6 +1,6 @@
 """No rule by which a verdict is given changes without an entry in the changelog.
 
-The entry ends with ``rules: <digest>``, which the test names when it fails.
+The entry ends with ``Hash of all rules: `<digest>`.``, which the test names when it fails.
 """
 
 from __future__ import annotations
@@ -60,10 +60,11 @@ def digest(found):
 def test_a_changed_rule_is_in_the_changelog():
     now = digest(rules([load_paper(name) for name in paper_names()], glossary()))
     text = CHANGELOG.read_text(encoding="utf-8")
-    recorded = re.findall(r"^\s*rules: `([0-9a-f]{12})`", text, flags=re.M)
+    recorded = re.findall(r"^\s*Hash of all rules: `([0-9a-f]{12})`", text, flags=re.M)
     assert recorded[:1] == [now], (
         "a threshold, a printed number or what counts has changed: say so, with the verdicts it "
-        f"changed, in a new entry at the top of CHANGELOG.md's rules, ending with 'rules: `{now}`'"
+        f"changed, in a new entry at the top of CHANGELOG.md's rules, ending with "
+        f"'Hash of all rules: `{now}`.'"
     )
 
 

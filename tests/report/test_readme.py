@@ -100,7 +100,7 @@ def test_the_finding_on_lfda(readme, verdicts):
     assert len(marks) == 4
     found = [verdicts["lfda"]["numbers"][f"marks.{each.id}"]["own"] for each in marks]
     assert found.count("reproduced") == 2
-    assert "We reproduce two of the four ratings that we did not use" in readme
+    assert "four ratings that we did not use to choose thresholds, we reproduce two" in readme
 
 
 def test_the_finding_on_discriminative_projections(readme, verdicts):
