@@ -201,7 +201,11 @@ def test_a_number_or_sentence_counts_once(name):
             "needs `kind: marks`",
         ),
         ("value: 9 %, where", "sd: 1 %, where", "needs the key 'value'"),
-        ("value: 9 %, where", "value: 9 %, seconds: 1, seconds_than: b, where", "seconds with 'b'"),
+        (
+            "value: 9 %, where",
+            "value: 9 %, seconds: 1, seconds_than: b, where",
+            "no entry 'b' with 'seconds'",
+        ),
         (
             "predicate: {term: below, at: 3, value: 0.1}",
             "predicate: {term: flat, low: 3, high: 2}",
