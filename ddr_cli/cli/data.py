@@ -337,7 +337,7 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
     if len(dataset.target_names) == 1:
         typer.echo(
-            "All samples have one class; choose another class column with --label COLUMN --force."
+            "All samples have the same class; use another class column with --label COLUMN --force."
         )
         return
     from ddr_cli.data.cards import load_card

@@ -217,7 +217,7 @@ def test_a_number_or_sentence_counts_once(name):
         ("asked: What?\nreading", "asked: What?\nunknown: 1\nreading", "unknown"),
         ("specs: [one, two]", "specs: []", "specs needs 1 or more"),
         ("short: Mine", "short: Mine\nshort: Ours", "4:1: short: "),
-        ("id: p\n", "id: p\n        reading: another\n", "every part of 'c'"),
+        ("id: p\n", "id: p\n        reading: another\n", "one part of 'c' must have no 'reading'"),
         ("id: a, select", "id: a, same_as: fig9.b, select", "no entry 'fig9.b'"),
         ("claims:", "claims: [", "not valid YAML"),
     ],
