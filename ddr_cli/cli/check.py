@@ -30,7 +30,7 @@ def check(
         typer.Option(
             "--set",
             metavar="PARAMETER=VALUE",
-            help="A parameter of the component. May be repeated.",
+            help="A parameter of the reducer or classifier. May be repeated.",
         ),
     ] = None,
     as_json: AsJson = False,

@@ -60,7 +60,7 @@ def compare(
         float,
         typer.Option(
             "--equivalence",
-            help="Methods are equal if they differ by at most this; 0.01 is one percentage point.",
+            help="Methods count as equal up to this difference; 0.01 is one percentage point.",
         ),
     ] = 0.01,
     as_json: AsJson = False,

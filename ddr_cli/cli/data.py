@@ -147,10 +147,10 @@ def fetch(
     ] = None,
     offline: Offline = False,
 ) -> None:
-    """Download and verify data sets that are neither in the cache nor in a folder of DDR_DATA.
+    """Download and verify data sets that are neither in the cache nor in a DDR_DATA folder.
 
     If a download fails, the command continues, lists the failed data sets at the end and exits
-    with 3. To resume, run the same command again.
+    with code 3. To resume, run the same command again.
     """
     from ddr_cli.data.status import fetch_missing
     from ddr_cli.data.store.download import advice
@@ -257,7 +257,7 @@ def new(
     ] = None,
     missing_value: Annotated[
         Columns,
-        typer.Option("--missing-value", help="A text that means a missing value. May be repeated."),
+        typer.Option("--missing-value", help="Text that marks a missing value. May be repeated."),
     ] = None,
     unlabelled: Annotated[
         bool | None,
@@ -270,15 +270,15 @@ def new(
     option: Annotated[
         list[str] | None,
         typer.Option(
-            "--option", metavar="KEY=VALUE", help="An option of the format. May be repeated."
+            "--option", metavar="KEY=VALUE", help="An option of the file format. May be repeated."
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing card.")] = False,
 ) -> None:
     """Read your own files and write a card with the data's counts and fingerprint.
 
-    If the files do not determine a setting of the card, the command proposes a value and names an
-    option. `--yes` accepts all proposals.
+    If the files do not determine a setting of the card, the command proposes a value and names the
+    option that changes it. `--yes` accepts all proposals.
     """
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card
@@ -337,7 +337,7 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
     if len(dataset.target_names) == 1:
         typer.echo(
-            "All samples have the same class; set another class column with --label COLUMN --force."
+            "All samples have the same class; use another class column with --label COLUMN --force."
         )
         return
     from ddr_cli.data.cards import load_card

@@ -107,7 +107,7 @@ Jobs = Annotated[
 Backend = Annotated[
     str,
     typer.Option(
-        "--backend", help="local: processes of this machine; dask: the workers of a cluster."
+        "--backend", help="local: processes on this machine; dask: the workers of a cluster."
     ),
 ]
 Scheduler = Annotated[
@@ -219,7 +219,7 @@ Sandbox = Annotated[
         "--sandbox",
         callback=_sandboxed,
         help="Run your own code in bubblewrap, without access to the network, the data, the "
-        "results and other processes.",
+        "results or other processes.",
     ),
 ]
 
@@ -263,7 +263,7 @@ def _bytes(text: str) -> int:
     except ValidationError:
         size = 0
     if not 0 < size <= sys.maxsize:
-        raise InputError(f"--memory-limit {text} is not a size; write for example 4GB or 512MiB.")
+        raise InputError(f"--memory-limit {text} is not a size; use, for example, 4GB or 512MiB.")
     return size
 
 

@@ -22,14 +22,14 @@ def report(
         Path, typer.Argument(help="The folder that contains the run folders.")
     ] = Path("results"),
     paper: Annotated[
-        str | None, typer.Option("--paper", metavar="NAME", help="Only this paper, such as ccdr.")
+        str | None, typer.Option("--paper", metavar="NAME", help="Report one paper, such as ccdr.")
     ] = None,
     format: Annotated[
         Format,
         typer.Option(
             "--format",
-            help="What to write: tables in one format, the page, or the figures as PDF. all: "
-            "everything except PDF.",
+            help="What to write: tables in one format, the page, or the figures as PDF files. "
+            "all: everything except the PDF files.",
         ),
     ] = Format.all,
     full: Annotated[

@@ -43,8 +43,8 @@ def run(specs: SpecNames, options: RunOptions) -> None:
 def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     """Run specs, write tables and figures, and print the results.
 
-    The exit code is 130 if the run was interrupted. If specs could not be run, the exit code is
-    that of the first of them. If trials failed, the exit code is 1, except with `--allow-failed`.
+    The exit code is 130 if the run was interrupted. If any spec could not be run, the exit code is
+    that of the first such spec. If trials failed, the exit code is 1, except with `--allow-failed`.
     """
     from ddr_cli.engine import run_specs
     from ddr_cli.spec import left_out
@@ -85,7 +85,7 @@ def exit_unless_done(
     """Exit with 130 if interrupted, with the first error's code, or with 1 if trials failed."""
     outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
     if any(outcome.interrupted for outcome in outcomes):
-        typer.echo(f"The same command resumes:\n  {_this_command()}", err=True)
+        typer.echo(f"To resume the run, repeat the same command:\n  {_this_command()}", err=True)
         raise typer.Exit(EXIT_INTERRUPTED)
     for ending in endings.values():
         if isinstance(ending, DdrError):

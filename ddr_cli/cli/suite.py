@@ -426,8 +426,8 @@ def submit(
 ) -> None:
     """Run your own method as `ddr suite add` does, and prepare a folder for a pull request.
 
-    The folder, suite_<suite>_<method>/, has the rows, the manifests, the audit, the method's file,
-    and a card. --card, or an earlier card in the folder, sets the fields of the card. Missing
+    The folder, suite_<suite>_<method>/, contains the rows, the manifests, the audit, the method's
+    file and a card. --card, or an earlier card in the folder, sets the fields of the card. Missing
     fields come from the metadata of the method's package, or from the method's docstring.
     """
     from ddr_cli.core.extras import nothing_fitted

@@ -53,7 +53,7 @@ def sweep(
         typer.Option(
             "--values",
             help="Values of --param: 0.01,0.1,1 or {log: [0.01, 10, 13]}; default: the method's "
-            "grid. For several --param, repeat --values in the same order.",
+            "grid. If you give --param several times, repeat --values in the same order.",
         ),
     ] = None,
     dataset: DatasetName = None,
@@ -68,8 +68,8 @@ def sweep(
     """Sweep a parameter of a spec, and write a table and a curve.
 
     `ddr sweep --param beta` sweeps CCDR's beta on Landsat, on 10 re-splits. `ddr sweep
-    digits_ccdr_beta --param n_neighbors --values 2,4,8` sweeps another spec. `ddr sweep --dataset
-    iris --reducer lda --param n_components` needs no spec.
+    digits_ccdr_beta --param n_neighbors --values 2,4,8` sweeps n_neighbors of the spec
+    digits_ccdr_beta. `ddr sweep --dataset iris --reducer lda --param n_components` needs no spec.
     """
     from ddr_cli.cli.run import run_and_show
     from ddr_cli.spec import parse_values, with_sweep

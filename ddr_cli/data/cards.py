@@ -93,7 +93,7 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
 def _openml_card(name: str) -> Card:
     """Return the card that was stored at the download, or one that only states the number."""
     if not re.fullmatch(r"[1-9][0-9]*", number := name.partition(":")[2]):
-        raise InputError(f"'{name}' is not a data set; write a number, such as openml:31.")
+        raise InputError(f"'{name}' is not a data set; give an OpenML number, as in openml:31.")
     kept = Sources.from_environment().openml_card(int(number))
     if kept.is_file():
         return read_card(kept)

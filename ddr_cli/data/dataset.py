@@ -300,8 +300,8 @@ def _check_shapes(card: Card, raw: RawData) -> None:
     shape = raw.image_shape or card.image_shape
     if shape is not None and shape[0] * shape[1] != raw.X.shape[1]:
         raise InputError(
-            f"The card '{card.name}' states images of {shape[0]} x {shape[1]} pixels, but the data "
-            f"have {raw.X.shape[1]} features."
+            f"The card '{card.name}' describes images of {shape[0]} x {shape[1]} pixels, but the "
+            f"data have {raw.X.shape[1]} features."
         )
 
 

@@ -111,7 +111,7 @@ def read_members(
             if total > limit:
                 raise InputError(f"{path} unpacks to more than the limit of {limit} bytes.")
             if count > most_files:
-                raise InputError(f"{path} contains more than the limit of {most_files} files.")
+                raise InputError(f"{path} contains more files than the limit of {most_files}.")
             inner = _inner_name(name)
             if content is not None and inner is not None and (wanted is None or wanted(inner)):
                 yield inner, content()

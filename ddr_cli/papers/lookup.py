@@ -76,7 +76,7 @@ class Lookup:
         summary, rows = self._matching(selector)
         if len(rows) > 1 and selector.pick == "only":
             raise UnansweredError(
-                f"{len(rows)} rows of {summary.run.name} match this entry, instead of one"
+                f"{len(rows)} rows of {summary.run.name} match this entry; exactly one must match"
             )
         return self._best(summary, rows)
 
@@ -93,7 +93,8 @@ class Lookup:
         for place, group in sorted(groups.items()):
             if len(group) > 1 and selector.pick == "only":
                 raise UnansweredError(
-                    f"{len(group)} rows of {summary.run.name} match this entry at {place}, not one"
+                    f"{len(group)} rows of {summary.run.name} match this entry at {place}; "
+                    "exactly one must match"
                 )
             found.append((float(place), self._best(summary, group)))
         return found

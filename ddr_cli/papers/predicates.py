@@ -159,7 +159,7 @@ class Faster(Compares):
         names = [row["reducer_label"] for row in view.pair()]
         ours, other = (row.trials["fit_seconds"].to_numpy(float) for row in view.pair())
         if min(ours.min(), other.min()) <= 0:
-            raise UnansweredError("some fits were too short for the clock to measure their time")
+            raise UnansweredError("some fits were too short to be timed")
         ratio = float(other.mean() / ours.mean())
         p = float("nan")
         if view.rows.view == "resplits" and len(ours) == len(other) > 1:
@@ -219,7 +219,7 @@ class MinimumIn(OnGrid):
         # The best on the other side of the border shows how much the minimum's position means.
         others = [item for item in found if (self.low <= item[0] <= self.high) != inside]
         if not others:
-            raise UnansweredError("the grid needs values inside and outside the range of the claim")
+            raise UnansweredError("the grid needs values inside and outside the claimed range")
         other_place, other = min(others, key=_mean)
         meant = f"in the range from {view.place(self.low)} to {plain(self.high)}"
         if self.low == self.high:

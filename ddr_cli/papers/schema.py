@@ -254,8 +254,9 @@ class Artefact(Frozen):
         for item in self.printed:
             if item.seconds_than not in (None, *timed):
                 raise ValueError(
-                    f"'{self.id}.{item.id}' compares its seconds with '{item.seconds_than}', which "
-                    f"has no 'seconds' here.{did_you_mean(str(item.seconds_than), timed)}"
+                    f"'seconds_than' of '{self.id}.{item.id}': '{self.id}' has no entry "
+                    f"'{item.seconds_than}' with 'seconds'."
+                    f"{did_you_mean(str(item.seconds_than), timed)}"
                 )
         return self
 
@@ -370,7 +371,7 @@ class Claim(_Said):
     @model_validator(mode="after")
     def _has_a_part_that_counts(self) -> Self:
         if all(part.reading for part in self.parts):
-            raise ValueError(f"every part of '{self.id}' has a 'reading'; remove one 'reading'")
+            raise ValueError(f"at least one part of '{self.id}' must have no 'reading'")
         return self
 
 
@@ -435,7 +436,7 @@ class Paper(Frozen):
             if unknown := {*reading.specs, *reading.specs.values()} - specs:
                 name = min(unknown)
                 raise ValueError(
-                    f"no table or figure uses the spec '{name}' of the reading '{reading.name}'"
+                    f"no table or figure uses '{name}', a spec of interpretation '{reading.name}'"
                 )
         return self
 

@@ -232,7 +232,7 @@ def _declared_grid(spec: Spec, key: str) -> list[Any]:
     if name not in declared:
         others = f" (only for {', '.join(declared)})" if declared else ""
         raise InputError(
-            f"{spec.name} has no default grid for {key}{others}; add for example --values 1,2,5."
+            f"{spec.name} has no default grid for {key}{others}; add one, such as --values 1,2,5."
         )
     # Rounded as the values of a rule, so that 13 values from 0.01 to 10 are the same either way.
     return [rounded(value) for value in declared[name]]

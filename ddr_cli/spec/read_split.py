@@ -134,7 +134,7 @@ class ReadSplit(SplitSpec):
         if n < 2:
             raise error_at(
                 ("folds",),
-                f"{card.name} has only one group; use another split kind.",
+                f"{card.name} has only one group; use another kind of split.",
             )
         return self._with_repeats(n, f"the number of groups of {card.name}")
 

@@ -251,7 +251,7 @@ def parse_values(text: str) -> Grid:
         grid, reason = None, f" ({error})"
     if isinstance(grid, list | dict) and grid:
         return grid
-    raise InputError(f"--values {text} is not a grid; write for example 0.01,0.1,1.{reason}")
+    raise InputError(f"--values {text} is not a grid; use, for example, 0.01,0.1,1.{reason}")
 
 
 class GridError(ValueError):
@@ -366,7 +366,7 @@ def _range(start: float, stop: float, step: float) -> list[float]:
 
 def _refuse_too_many(count: float) -> None:
     if count > MAX_VALUES:
-        raise GridError(f"a grid has at most {MAX_VALUES} values, but this has {count:.0f}.")
+        raise GridError(f"a grid has at most {MAX_VALUES} values, but this one has {count:.0f}.")
 
 
 def rounded(value: Any) -> Any:

@@ -74,7 +74,7 @@ def test_bomb_is_refused_before_it_fills_the_memory(pack, tmp_path):
     with pytest.raises(InputError, match="limit of 1000000 bytes"):
         list(read_members(path, limit=1_000_000))
     assert len(list(read_members(path, limit=2_100_000))) == 5
-    with pytest.raises(InputError, match="limit of 4 files"):
+    with pytest.raises(InputError, match="the limit of 4"):
         list(read_members(path, most_files=4))
 
 

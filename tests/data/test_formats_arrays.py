@@ -108,7 +108,7 @@ def test_mat_turns_samples_and_pixels_round(tmp_path):
         ({"label": 3}, "no column 3; the matrix has 3"),
         ({"ignore": [-4]}, "no column -4"),
         ({"columnwise_image": (2, 2)}, "3 features.*2 x 2"),
-        ({"samples_in_columns": True}, "4 labels, but 3 samples"),
+        ({"samples_in_columns": True}, "4 labels for 3 samples"),
     ],
 )
 def test_mat_refusals(tmp_path, options, message):

@@ -206,7 +206,7 @@ def test_refusals_say_where_and_what_to_do(write, text, options, message):
 
 def test_second_file_must_have_the_first_ones_columns(write):
     paths = [write("a,b\n1,x\n", "one"), write("b,a\nx,1\n", "two")]
-    with pytest.raises(InputError, match="two, line 1: the first file has other column names"):
+    with pytest.raises(InputError, match="two, line 1: the column names differ"):
         read_csv(paths, header=True)
 
 

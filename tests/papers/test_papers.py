@@ -201,7 +201,11 @@ def test_a_number_or_sentence_counts_once(name):
             "needs `kind: marks`",
         ),
         ("value: 9 %, where", "sd: 1 %, where", "needs the key 'value'"),
-        ("value: 9 %, where", "value: 9 %, seconds: 1, seconds_than: b, where", "seconds with 'b'"),
+        (
+            "value: 9 %, where",
+            "value: 9 %, seconds: 1, seconds_than: b, where",
+            "no entry 'b' with 'seconds'",
+        ),
         (
             "predicate: {term: below, at: 3, value: 0.1}",
             "predicate: {term: flat, low: 3, high: 2}",
@@ -213,7 +217,7 @@ def test_a_number_or_sentence_counts_once(name):
         ("asked: What?\nreading", "asked: What?\nunknown: 1\nreading", "unknown"),
         ("specs: [one, two]", "specs: []", "specs needs 1 or more"),
         ("short: Mine", "short: Mine\nshort: Ours", "4:1: short: "),
-        ("id: p\n", "id: p\n        reading: another\n", "every part of 'c'"),
+        ("id: p\n", "id: p\n        reading: another\n", "one part of 'c' must have no 'reading'"),
         ("id: a, select", "id: a, same_as: fig9.b, select", "no entry 'fig9.b'"),
         ("claims:", "claims: [", "not valid YAML"),
     ],

@@ -142,7 +142,7 @@ def read_mat(
         together = None if groups is None else _labels(path, variables, groups)
         for values, what in ((labels, "labels"), (together, "groups")):
             if values is not None and len(values) != n_samples:
-                raise InputError(f"{path} has {len(values)} {what}, but {n_samples} samples.")
+                raise InputError(f"{path} has {len(values)} {what} for {n_samples} samples.")
         features: Any = matrix
         if left_out:
             features = matrix[:, [index for index in range(width) if index not in left_out]]

@@ -198,7 +198,10 @@ class Table:
                 frame = frame.iloc[1:]
                 self.titles = self.titles or found
                 if not names and found != self.titles:
-                    raise InputError(f"{path}, line {line}: the first file has other column names.")
+                    raise InputError(
+                        f"{path}, line {line}: the column names differ from those of the first "
+                        "file."
+                    )
             if frame.empty:
                 raise InputError(f"{path} contains no rows of data.")
             frames.append(frame)
