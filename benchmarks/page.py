@@ -194,10 +194,10 @@ def page(tables: Path, where: str) -> str:
         "# Speed and memory, measured",
         "Each fit runs in a separate process on one thread. Runs of `ddr` alternate with runs of "
         "another library (the peer). `benchmarks/checks.py` checks the results of `ddr` and of the "
-        "peer. Seconds are the median CPU seconds of the runs. Megabytes are the peak of the "
-        "memory that a fit adds to the process. Seconds depend on the machine, so compare the "
-        "ratios of `ddr` to the peer. "
-        f"Figures show the [seconds]({where}/seconds.svg) and the [memory]({where}/memory.svg).",
+        "other libraries. Times are the median CPU seconds over the runs. Memory, in megabytes, is "
+        "the peak that a fit adds to the memory of the process. Times depend on the machine, so "
+        "compare the ratio of `ddr`'s time to the time of the other library. Figures show the "
+        f"[time]({where}/seconds.svg) and the [memory]({where}/memory.svg).",
         "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
         f"[the tables of the benchmarks]({where}).",
     ]
@@ -205,9 +205,9 @@ def page(tables: Path, where: str) -> str:
         known = pd.read_csv(machines)
         known = known[known["table"].isin(LINKED)].groupby("machine")["table"]
         parts += [
-            "This list shows on which machine each table was measured. If the list names a table "
-            "twice, the table has rows from two machines:",
-            "\n".join(f"- {machine}: {', '.join(own)}" for machine, own in known),
+            "The list shows the machine on which the values of each table were measured. A table "
+            "that appears twice in the list has rows from two machines:",
+            "\n".join(f"- {machine}; tables: {', '.join(own)}" for machine, own in known),
         ]
     parts += ["## Goals that are not met or not measured", why_not(tables)]
     methods = tables / "methods.csv"
