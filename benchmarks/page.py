@@ -33,7 +33,7 @@ LINKED = {
     "scale": "CCDR with approximate neighbours and with subsampling",
     "ccdr_solver": "eigensolvers for the graph of CCDR",
     "tuning": "tuning in a run compared with scikit-learn's `GridSearchCV`",
-    "faults": "lost, wrong and duplicated rows after faults injected into runs",
+    "faults": "lost, wrong and duplicated rows after faults were injected into runs",
     "interval_coverage": "how often each interval covers the true value",
     "comparison_errors": "how often `ddr compare` reports a difference between two methods",
 }
@@ -228,8 +228,9 @@ def page(tables: Path, where: str) -> str:
         parts += [
             "## How the cost grows",
             "`benchmarks/bench_growth.py` models the time and the memory of each method as powers "
-            "of the number of samples. `ddr describe METHOD` prints the exponents. `ddr plan` "
-            "warns of fits that it expects to exceed the time limit or the memory of the machine.",
+            "of the number of samples. `ddr describe METHOD` prints the exponents of time and "
+            "memory. `ddr plan` warns about fits that it expects to exceed the time limit or the "
+            "memory of the machine.",
             f"![Exponents, seconds and memory by method]({where}/growth.svg)",
         ]
     links = [
