@@ -33,7 +33,7 @@ LINKED = {
     "scale": "CCDR with approximate neighbours and with subsampling",
     "ccdr_solver": "eigensolvers for the graph of CCDR",
     "tuning": "tuning in a run compared with scikit-learn's `GridSearchCV`",
-    "faults": "lost, wrong and duplicated rows after faults injected into runs",
+    "faults": "lost, wrong and duplicated rows after faults were injected into runs",
     "interval_coverage": "how often each interval covers the true value",
     "comparison_errors": "how often `ddr compare` reports a difference between two methods",
 }
@@ -194,10 +194,10 @@ def page(tables: Path, where: str) -> str:
         "# Speed and memory, measured",
         "Each fit runs in a separate process on one thread. Runs of `ddr` alternate with runs of "
         "another library (the peer). `benchmarks/checks.py` checks the results of `ddr` and of the "
-        "peer. Seconds are the median CPU seconds of the runs. Megabytes are the peak of the "
-        "memory that a fit adds to the process. Seconds depend on the machine, so compare the "
-        "ratios of `ddr` to the peer. "
-        f"Figures show the [seconds]({where}/seconds.svg) and the [memory]({where}/memory.svg).",
+        "other libraries. Times are the median CPU seconds over the runs. Memory, in megabytes, is "
+        "the peak that a fit adds to the memory of the process. Times depend on the machine, so "
+        "compare the ratio of `ddr`'s time to the time of the other library. Figures show the "
+        f"[time]({where}/seconds.svg) and the [memory]({where}/memory.svg).",
         "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
         f"[the tables of the benchmarks]({where}).",
     ]
@@ -205,9 +205,9 @@ def page(tables: Path, where: str) -> str:
         known = pd.read_csv(machines)
         known = known[known["table"].isin(LINKED)].groupby("machine")["table"]
         parts += [
-            "This list shows on which machine each table was measured. If the list names a table "
-            "twice, the table has rows from two machines:",
-            "\n".join(f"- {machine}: {', '.join(own)}" for machine, own in known),
+            "The list shows the machine on which the values of each table were measured. A table "
+            "that appears twice in the list has rows from two machines:",
+            "\n".join(f"- {machine}; tables: {', '.join(own)}" for machine, own in known),
         ]
     parts += ["## Goals that are not met or not measured", why_not(tables)]
     methods = tables / "methods.csv"
@@ -228,8 +228,9 @@ def page(tables: Path, where: str) -> str:
         parts += [
             "## How the cost grows",
             "`benchmarks/bench_growth.py` models the time and the memory of each method as powers "
-            "of the number of samples. `ddr describe METHOD` prints the exponents. `ddr plan` "
-            "warns of fits that it expects to exceed the time limit or the memory of the machine.",
+            "of the number of samples. `ddr describe METHOD` prints the exponents of time and "
+            "memory. `ddr plan` warns about fits that it expects to exceed the time limit or the "
+            "memory of the machine.",
             f"![Exponents, seconds and memory by method]({where}/growth.svg)",
         ]
     links = [

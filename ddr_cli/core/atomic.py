@@ -102,7 +102,7 @@ def require_folder_of(path: Path) -> None:
 def refuse_link(path: Path) -> None:
     """Reject a link, which may lead outside, as in a results folder of someone else."""
     if path.is_symlink():
-        raise InputError(f"{path} is a link, which ddr does not write to; remove the link.")
+        raise InputError(f"{path} is a link, and ddr does not write to links; remove it.")
 
 
 @contextmanager
@@ -114,5 +114,5 @@ def clear_messages(path: Path) -> Iterator[None]:
         require_folder_of(path)
         raise InputError(
             f"{path} can't be read or written: {error.strerror or error}. Existing files are "
-            "unchanged. Make room or choose another folder with --out, then repeat the command."
+            "unchanged. Free space or choose another folder with --out, then repeat the command."
         ) from error

@@ -61,5 +61,5 @@ def require_workers(jobs: int) -> None:
     except OSError as error:
         raise InputError(
             f"Worker processes need semaphores, but the system provides none ({error.strerror}). "
-            "On Linux, make room in /dev/shm; in a container, use --tmpfs /dev/shm."
+            "On Linux, free some space in /dev/shm; in a container, use --tmpfs /dev/shm."
         ) from error

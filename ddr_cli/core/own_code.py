@@ -136,7 +136,9 @@ def require_trust(name: str) -> None:
         else "is code that doesn't come with ddr"
     )
     raise UntrustedCodeError(
-        f"{shown(name)} {what}. The code has all your rights: inspect it, then use --trust.", source
+        f"{shown(name)} {what}. The code runs with all your permissions: inspect it, then use "
+        "--trust.",
+        source,
     )
 
 

@@ -382,7 +382,7 @@ def make_executor(
             raise InputError("--backend dask needs a scheduler: add --scheduler tcp://host:8786.")
         if os.environ.get(VARIABLE):
             raise InputError(
-                f"--sandbox does not reach dask workers: start them with {VARIABLE}=1 instead."
+                f"--sandbox has no effect on dask workers; start the workers with {VARIABLE}=1."
             )
         try:
             from ddr_cli.engine.work.dask import DaskExecutor

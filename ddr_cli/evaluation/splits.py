@@ -410,7 +410,7 @@ def _check_folds(folds: int, class_sizes: NDArray[np.int64], names: Sequence[obj
         points, fewer = ("1 sample", "") if n == 1 else (f"{n} samples", f"choose {n} folds, or ")
         raise InputError(
             f"Class {names[smallest]} has {points}, too few for {folds} folds; {fewer}exclude the "
-            "class by 'keep' in the data set's card."
+            "class with 'keep' in the data set's card."
         )
 
 
@@ -453,13 +453,13 @@ def _training_counts(
         smallest = int(np.argmin(class_sizes))
         if class_sizes[smallest] <= total:
             raise InputError(
-                f"'train' is {total}, but class {classes[smallest]} has {class_sizes[smallest]} "
-                f"samples. Set 'train' to at most {class_sizes[smallest] - 1}."
+                f"'train' asks for {total} samples per class, but class {classes[smallest]} has "
+                f"only {class_sizes[smallest]}. Set 'train' to at most {class_sizes[smallest] - 1}."
             )
         return np.full(len(classes), total, dtype=np.int64)
     if not len(classes) <= total < n_samples:
         raise InputError(
             f"'train' puts {total} of {n_samples} samples into the training set; choose a 'train' "
-            f"that puts {len(classes)} to {n_samples - 1} samples there."
+            f"that gives {len(classes)} to {n_samples - 1} training samples."
         )
     return _apportion(total, class_sizes)

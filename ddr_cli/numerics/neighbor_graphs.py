@@ -105,7 +105,7 @@ def known_neighbors(
         return kneighbors(X, k, queries=queries)
     asked = X if queries is None else queries
     if len(neighbors) != asked.shape[0]:
-        raise ValueError(f"neighbors is for {len(neighbors)} samples, but X has {asked.shape[0]}.")
+        raise ValueError(f"neighbors covers {len(neighbors)} samples, but X has {asked.shape[0]}.")
     return neighbors
 
 

@@ -175,8 +175,8 @@ def _leading_inside(null: Floats, A: Floats, m: int) -> Floats:
     if arbitrary in (0, zero.sum()):
         return np.asarray(null @ vectors[:, :m])
     warnings.warn(
-        f"A and B are zero along {arbitrary} of the {m} directions, so these {arbitrary} "
-        "directions depend on the order of the coordinates.",
+        f"The matrices A and B are zero along {arbitrary} of the {m} directions, so these "
+        f"{arbitrary} directions depend on the order of the coordinates.",
         stacklevel=3,
     )
     rest = null @ vectors[:, zero]

@@ -213,7 +213,8 @@ class CCDR(GraphReducer, Embedding):
                 member._fit_graph(X[chosen], code[chosen], None)
             except ValueError as error:
                 raise ValueError(
-                    f"subsample={size} draws {len(chosen)} of {n} samples: {error} Raise subsample."
+                    f"subsample={size} draws {len(chosen)} of {n} samples: {error} Choose a larger "
+                    "subsample."
                 ) from error
             embedding = np.empty((n, self.n_components))
             embedding[chosen] = member.embedding_

@@ -151,8 +151,9 @@ class Isomap(Embedding):
         if self.n_parts_ == 1:
             return graph
         warnings.warn(
-            f"The graph has {self.n_parts_} components; each pair of components was joined by its "
-            f"shortest edge. Raise n_neighbors (now {self.n_neighbors}) to connect the graph.",
+            f"The graph has {self.n_parts_} components; each pair of components was joined by the "
+            f"shortest edge between them. To connect the graph, raise n_neighbors (now "
+            f"{self.n_neighbors}).",
             stacklevel=3,
         )
         gaps, heads, tails = closest_pairs(points, part.astype(np.intp))

@@ -129,7 +129,7 @@ class LMNN(MetricLearner):
         smallest = int(np.bincount(code).min())
         if smallest == 1:
             raise ValueError(
-                "One class has only one sample, but LMNN needs two per class. Remove this class."
+                "One class has only one sample, but LMNN needs at least two. Remove this class."
             )
         most = smallest - 1
         warn_of_few("n_neighbors", self.n_neighbors, most, "other samples in the smallest class")

@@ -142,4 +142,4 @@ def _check_symmetric(squared: Floats) -> None:
     if np.abs(squared - squared.T).max() > _ASYMMETRY * squared.max():
         raise ValueError("Precomputed distances must be symmetric.")
     if np.abs(np.diag(squared)).max() > _ASYMMETRY * squared.max():
-        raise ValueError("Precomputed distances must be 0 from a sample to itself.")
+        raise ValueError("The precomputed distance from a sample to itself must be 0.")

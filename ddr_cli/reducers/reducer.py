@@ -96,7 +96,7 @@ class Estimator(BaseEstimator):
 
     def _check_classes(self) -> None:
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs two classes, but y has one class.")
+            raise ValueError(f"{type(self).__name__} needs two classes, but y has only one class.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

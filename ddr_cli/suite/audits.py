@@ -75,7 +75,7 @@ def read_audits(folder: Path) -> list[Audit]:
         table[_ANSWERS] = table[_ANSWERS].replace({"": None})
         return _FILE.validate_python(table.to_dict("records"))
     except (KeyError, ValueError) as error:
-        raise InputError(f"{path} is damaged. Remove this file and repeat the command.") from error
+        raise InputError(f"{path} is damaged. Remove the file and repeat the command.") from error
 
 
 def audit_line(audits: Sequence[Audit]) -> str:

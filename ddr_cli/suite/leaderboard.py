@@ -222,7 +222,7 @@ def _shared(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
 
 def _known(what: str, requested: str | None, names: Sequence[str]) -> str:
     if not names:
-        raise InputError("The suite has no results for these options yet; use 'ddr suite run'.")
+        raise InputError("The suite has no results for your options yet; use 'ddr suite run'.")
     if requested is None:
         return names[0]
     if requested not in names:

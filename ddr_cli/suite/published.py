@@ -54,7 +54,7 @@ def address_of(name: str, version: int) -> str:
     home = next((url.partition(", ")[2] for url in urls if url.startswith("Repository, ")), None)
     if home is None:
         raise InputError(
-            "ddr cannot find the published results. Name an archive with --from FILE_OR_URL."
+            "ddr cannot find the published results. Give an archive with --from FILE_OR_URL."
         )
     return f"{home}/releases/download/v{__version__}/{archive_name(name, version)}.zip"
 
@@ -124,7 +124,7 @@ def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
     if found != version:
         has = "no results" if found is None else f"the results of version {found}"
         raise InputError(
-            f"{archive.name} contains {has} of the suite {name}, but this ddr needs version "
-            f"{version}. Use the archive of version {version}."
+            f"{archive.name} contains {has} of the suite {name}, but this version of ddr "
+            f"needs version {version}. Use the archive of version {version}."
         )
     return files

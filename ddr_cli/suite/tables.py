@@ -124,21 +124,20 @@ def leaderboard_notes(
         f"methods use the same {ranged} splits of each data set.",
         "rank: the rank by score, with a 95 % interval over resamples of the data sets."
         f"{' first: the fraction of resamples in which the method has rank 1.' if wide else ''}",
-        f"vs. best: on how many data sets the method wins, is equal and loses (wins/equal/losses) "
-        f"against the best method; vs. {board.baseline}: the same against "
-        f"{method_name(board.baseline)}. Results are equal if they differ by at most "
-        f"{EQUIVALENCE:g}.",
+        f"vs. best: the numbers of wins, equal results and losses over data sets against the best "
+        f"method; vs. {board.baseline}: the same numbers against {method_name(board.baseline)}. "
+        f"Results count as equal if they differ by at most {EQUIVALENCE:g}.",
         "CPU s: mean CPU seconds of a fit, including the tuning.",
     ]
     if wide:
         lines[3:3] = [
             f"{ALIKE}: the two methods do not differ significantly (Wilcoxon's signed-rank test "
             "over data sets, p ≥ 0.05 after Holm's correction). The comparisons favour the best "
-            "method, because its rank comes from the same results."
+            "method, because the results that are compared also determine its rank."
         ]
     if board.left_out:
         lines.append(
-            f"data sets without a split that all methods finished: {', '.join(board.left_out)}"
+            f"data sets without a split that all methods completed: {', '.join(board.left_out)}"
         )
     if absent := [name for name in methods if name not in set(board.table["method"])]:
         lines.append(f"methods without rows, or with stale rows only: {', '.join(absent)}")

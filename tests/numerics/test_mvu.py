@@ -234,7 +234,7 @@ def test_large_sparse_graphs_are_solved_by_a_factor(monkeypatch):
 def test_a_graph_that_would_take_an_hour_is_refused(monkeypatch):
     monkeypatch.setattr("ddr_cli.numerics.mvu.unfolding.MOST_BARS", 30)
     X = cloud(20)
-    with pytest.raises(ValueError, match=r"More than 30 edges can take.*solver='interior'"):
+    with pytest.raises(ValueError, match=r"more than 30 edges can take.*solver='interior'"):
         unfold(X, graph_of(X, 4))
     assert unfold(X, graph_of(X, 4), solver="interior").gap < 1e-3
 

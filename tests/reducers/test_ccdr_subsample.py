@@ -93,5 +93,5 @@ def test_a_subsample_of_everything_is_refused():
 @pytest.mark.parametrize("options", [{"n_components": 4}, {"n_neighbors": 6}], ids=str)
 def test_a_subsample_that_is_too_small_is_named_as_the_reason(options):
     few = np.r_[np.flatnonzero(Y == 0)[:5], np.flatnonzero(Y == 1)[:2]]
-    with pytest.raises(ValueError, match=r"subsample=0.6 draws \d of 7 samples: .* Raise"):
+    with pytest.raises(ValueError, match=r"subsample=0.6 draws \d of 7 samples: .* larger sub"):
         CCDR(subsample=0.6, **options).fit(X[few], Y[few])

@@ -193,7 +193,7 @@ def test_neighbours_that_are_known_spare_the_search(model):
     expected = clone(model).fit_transform(X, Y)
     assert_array_equal(clone(model).fit_transform(X, Y, neighbors=known), expected)
     order = ordered(Y)[:50]
-    with pytest.raises(ValueError, match="neighbors is for 75 samples, but X has 50"):
+    with pytest.raises(ValueError, match="neighbors covers 75 samples, but X has 50"):
         clone(model).fit(X[order], Y[order], neighbors=known)
 
 

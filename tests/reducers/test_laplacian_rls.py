@@ -235,7 +235,7 @@ def test_of_equally_good_linear_functions_it_is_the_smallest():
             [0, 0, 1, 1],
             "alpha=0, the solution is not unique",
         ),
-        (LaplacianRLS(), X, np.zeros(150, int), "y has one class"),
+        (LaplacianRLS(), X, np.zeros(150, int), "y has only one class"),
         (LaplacianRLS(), X, np.full(150, -1), "All labels are -1"),
         (LaplacianRLS(), X, X[:, 0], "Unknown label type"),
     ],

@@ -69,7 +69,7 @@ def test_lda_finds_all_dimensions_of_a_singular_scatter_by_default():
 @pytest.mark.parametrize(
     ("model", "X", "y", "message"),
     [
-        (LDA(1), IRIS, np.zeros(150), "y has one class"),
+        (LDA(1), IRIS, np.zeros(150), "y has only one class"),
         (LDA(1), np.repeat(np.eye(2), 5, axis=0), np.repeat([0, 1], 5), "identical"),
         (LDA(1), IRIS, IRIS[:, 0], "continuous"),
     ],

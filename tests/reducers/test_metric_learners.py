@@ -196,7 +196,7 @@ def test_a_learned_dimension_beside_noise():
 @pytest.mark.parametrize(
     ("model", "y", "message"),
     [
-        (LMNN(3), np.zeros(60), "y has one class"),
+        (LMNN(3), np.zeros(60), "y has only one class"),
         (LMNN(14), Y, "only span 13 dimensions"),
         (LMNN(3), np.append(Y[:-1], 9), "only one sample"),
         (LMNN(push_weight=1.0), Y, "LMNN: push_weight=1.0"),

@@ -140,7 +140,7 @@ def test_the_limits_of_a_cluster_are_those_of_the_table():
     rates = one["trials per second"], two["trials per second"]
     for text in (
         f"{one['ms of ddr per trial']:.1f} ms of CPU time",
-        f"the scheduler needs {one['ms of the scheduler per trial']:.1f} ms",
+        f"{one['ms of the scheduler per trial']:.1f} ms in the scheduler",
         f"at most {one['limit in trials per second']:.0f} trials per second",
         f"each trial takes {one['ms of a trial'] / 1000:.2f} s",
         f"you need {one['limit in workers']:.0f} workers if",

@@ -49,7 +49,7 @@ def test_wrong_labels(edit, labels, told):
 @pytest.mark.parametrize(
     ("split", "sizes", "told"),
     [
-        ("kind: per_class", "[10, 50]", "'train' is 50 ... at most 49"),
+        ("kind: per_class", "[10, 50]", "'train' asks for 50 ... at most 49"),
         ("kind: per_class", "[0.5, 10]", "'per_class' needs 'train' ... per class"),
         ("kind: fraction", "[0.5, 1.5]", "'fraction' needs 'train' ... between 0 and 1"),
         ("kind: fraction", "[a]", "number ... is 'a'"),

@@ -185,7 +185,7 @@ def test_each_method_stands_at_every_dimension_it_offers(run):
         ({"classifier": "knm"}, "Did you mean 'knn'?"),
         ({"baseline": "mmc"}, "the method 'mmc'. Choose one of: none, pca, fisher"),
         ({"metric": "accuracy"}, "the metric 'accuracy'. Choose one of: error"),
-        ({"track": "transductive"}, "no results for these options"),
+        ({"track": "transductive"}, "no results for your options"),
     ],
 )
 def test_what_is_not_there(rows, asked, message):

@@ -520,7 +520,7 @@ def test_what_has_no_row_of_a_track_has_no_figure_of_it(pages):
     index = (pages / "index.html").read_text()
     assert ">(13.75)</td>" in index
     counts = "0 with n_components = 1, 1 with n_components = 2, 1 with n_components = 4"
-    assert f"better than no reduction: {counts}." in index
+    assert f"better than no reduction is {counts}." in index
 
 
 def test_a_method_that_a_control_adds_is_in_the_table(bench):

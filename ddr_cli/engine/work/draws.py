@@ -145,7 +145,7 @@ class Draws:
             if column is None:
                 raise InputError(
                     f"The card of the data set '{data.name}' does not list '{spec.split.column}' "
-                    "as a column of splits; add this column to 'parts' under 'format' in the card."
+                    "as a split column; add this column to 'parts' under 'format' in the card."
                 )
             return [(column.train, column.test)]
         path = spec.split_file

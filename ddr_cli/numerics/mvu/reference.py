@@ -31,7 +31,7 @@ def solve_cvxpy(framework: Framework) -> tuple[Floats, Floats]:
     if framework.n_nodes > MOST_NODES:
         raise ValueError(
             f"solver='cvxpy' takes at most {MOST_NODES} distinct samples, not {framework.n_nodes}; "
-            "use the equally exact solver='interior'."
+            "use solver='interior', which is just as exact."
         )
     # It takes a second to import, and most solutions do without; its types are incomplete.
     cvxpy: Any = import_module("cvxpy")

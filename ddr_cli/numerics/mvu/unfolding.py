@@ -146,8 +146,9 @@ def _solve(
     cheap = solver == "auto" and low_rank and many and share_of_dense(reduced) < _SPARSE
     if solver == "auto" and too_many and not cheap:
         raise ValueError(
-            f"The graph has {reduced.n_bars} edges. More than {MOST_BARS} edges can take an hour "
-            "and 5 GB: lower n_neighbors, use fewer samples, or run anyway with solver='interior'."
+            f"The graph has {reduced.n_bars} edges. A graph with more than {MOST_BARS} edges can "
+            "take an hour and 5 GB: lower n_neighbors, use fewer samples, or run anyway with "
+            "solver='interior'."
         )
     attempts: list[tuple[str, dict[str, Any]]] = [
         ("interior", {"compliance": compliance, "by_reach": by_reach, "tol": _SHARE * tol})

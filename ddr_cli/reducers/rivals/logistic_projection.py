@@ -170,7 +170,8 @@ class LogisticProjection(LinearReducer):
                 remedy = f"Increase max_iter (now {self.max_iter}), or lower C"
             warnings.warn(
                 f"LogisticProjection has not converged after {self.n_iter_} iterations: the "
-                f"gradient fell to {left / steepest:.1e} of its start (tol={self.tol}). {remedy}.",
+                f"gradient is {left / steepest:.1e} times its initial size (tol={self.tol}). "
+                f"{remedy}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

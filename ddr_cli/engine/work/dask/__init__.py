@@ -144,7 +144,7 @@ class DaskExecutor(Executor):
         elif time.monotonic() - self._last_with_workers > _ALONE_SECONDS:
             raise ExecutorError(
                 f"The dask scheduler {self._address} has had no workers for {_ALONE_SECONDS:g} s. "
-                "Finished trials are saved: start workers and repeat the command."
+                "Finished trials are saved. Start workers and repeat the command."
             )
 
     def _check_connection(self) -> None:
