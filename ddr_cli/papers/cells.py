@@ -149,7 +149,7 @@ def difference_reason(result: NumberResult | MarkResult) -> str:
 
 
 def difference_cell(verdict: NumberVerdict, metric: str) -> str:
-    """Return ours minus printed with two Monte-Carlo errors, or with one split's binomial error."""
+    """Return ours minus printed with twice its Monte-Carlo error (one split: binomial error)."""
     if verdict.row is None or np.isnan(verdict.difference):
         return ""
     text = difference_text(verdict.difference, metric, unit=False).replace("-", "−")

@@ -125,7 +125,7 @@ def _words(results: Sequence[NumberResult]) -> str:
 def _handles(*, several: bool) -> list[object]:
     dot = {"marker": "o", "color": style.NEUTRAL}
     own = style.legend_entry("the paper's split", **dot | {"markerfacecolor": "white"})
-    text = "difference ± two Monte-Carlo errors and rounding (reproduced if it includes 0)"
+    text = "difference ± twice the Monte-Carlo error and rounding (reproduced if it includes 0)"
     mean = style.legend_entry(text, linestyle="-", **dot)
     band = "close: within one percentage point or the printed standard deviation"
     return [*[own] * several, mean, Patch(facecolor=style.OTHERS, alpha=0.7, label=band)]

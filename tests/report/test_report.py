@@ -287,7 +287,7 @@ def test_the_page_is_whole_and_needs_no_other_file(page, written):
         "(reproduced: calibration) 9.70 ± 0.03 % (n = 10) +1.10 ± 0.03 ▲ differs (higher)",
         "ddr run landsat_ccdr_table1",
         "landsat_ccdr_k: 12 of 66 trials done",
-        "is 15.5 %, and the claim requires at least 10 %",
+        ": 15.5 %; the claim requires at least 10 %",
         "Other runs My own",
     ],
 )
