@@ -141,7 +141,7 @@ def _draw_family(
     every: str,
 ) -> None:
     """Draw the dots and the paper's numbers of one family of splits on the lines of a panel."""
-    rows = picture.of_family(family)
+    rows, title = picture.of_family(family), picture.family_title(family)
     several, first = len(picture.families) > 1, picture.families[0]
     shift = 0.0 if not several else -_SHIFT if family == first else _SHIFT
     for method in picture.methods:
@@ -150,7 +150,7 @@ def _draw_family(
         if line not in own or means.empty:
             continue
         style = picture.look(line, place=place_of_look, alone=True)
-        label = picture.family_title(family)
+        label = title
         if method in defaults:
             style, label = replace(style, marker=_DEFAULT_MARKER), "default setting"
         for index in means.index if every else [best_index(means, picture.metric)]:

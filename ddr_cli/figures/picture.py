@@ -318,11 +318,14 @@ class Picture:
 
     def swept(self, x: str) -> list[Method]:
         """Return the methods that have a parameter and are drawn as curves over it."""
-        return [each for each in self.methods if self.of(each, self.rows)[x].notna().any()]
+        rows = self.rows[self.rows[x].notna()]
+        found = {*zip(rows["reducer_label"], rows["classifier_label"], strict=True)}
+        return [each for each in self.methods if each in found]
 
     def level(self, x: str) -> list[Method]:
         """Return the methods that are the same for each value of a parameter."""
-        return [each for each in self.methods if self.of(each, self.rows)[x].isna().all()]
+        swept = self.swept(x)
+        return [each for each in self.methods if each not in swept]
 
     def reduces_nothing(self, method: Method) -> bool:
         """Return whether a method is the features themselves."""

@@ -85,11 +85,10 @@ class Benchmark:
             tuned = np.array([cell.tuning is not None and not cell.role for cell in cells])
             for item in part.spec.reducers:
                 for name, grid in item.grids.items():
-                    # Of one column: whole rows are costly to take.
-                    own = trials.loc[tuned & (labels == item.label), f"reducer.{name}"]
+                    own = trials[f"reducer.{name}"].to_numpy()[tuned & (labels == item.label)]
                     sizes = [_size(value) for value in grid]
                     if len(own) and len(grid) > 2 and not np.isnan(sizes).any():
-                        chosen = [_size(value) for value in own.dropna()]
+                        chosen = [_size(value) for value in own[pd.notna(own)]]
                         ends = [np.isclose(chosen, end(sizes)).sum() for end in (min, max)]
                         counts.append((item.label, name, len(chosen), len(grid), *ends))
         columns = ["method", "parameter", "rows", "values", "lowest", "highest"]

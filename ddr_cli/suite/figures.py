@@ -261,8 +261,7 @@ def _name_markers(axes: Axes, points: Sequence[tuple[float, float, str]]) -> Non
             for side, up in places
         ]
         hidden = [
-            sum(box.overlaps(other) for other in taken) + (box.x0 < left_end or box.x1 > right_end)
-            for box in boxes
+            box.count_overlaps(taken) + (box.x0 < left_end or box.x1 > right_end) for box in boxes
         ]
         best = hidden.index(min(hidden))
         taken.append(boxes[best])
