@@ -124,7 +124,7 @@ def _together(parts: Sequence[tuple[str, ClaimFinding]]) -> ClaimFinding:
     others = [f"{what} ({each.verdict})" for what, each in parts if each.verdict != "holds"]
     words = f"{len(findings) - len(others)} of {len(findings)} sub-claims hold"
     if others:
-        words += f"; these do not: {', '.join(others)}"
+        words += f"; the others: {', '.join(others)}"
     p = max((each.p for each in findings), key=lambda p: np.inf if np.isnan(p) else p)
     return ClaimFinding(verdict, words, p)
 

@@ -38,9 +38,9 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
         f"[What we did and found](../../docs/papers/{paper.name}.md) · "
         "[How verdicts are decided](../../docs/verdicts.md)",
         "Our results are means ± standard deviations over splits, and n is the number of splits. A "
-        "difference is our number minus the printed number (in percentage points for rates) ± "
-        "twice the Monte-Carlo error. For a single split, the tables show the binomial error "
-        "instead of twice the Monte-Carlo error.",
+        "difference is our number minus the printed number (in percentage points for rates); the "
+        "value after ± is twice the Monte-Carlo error. For a single split, the tables show the "
+        "binomial error instead of twice the Monte-Carlo error.",
     ]
     for item in result.artefacts:
         if item.has_results and not _is_of_readings(item):
@@ -117,9 +117,10 @@ def _choices(result: PaperResult) -> Iterator[str]:
         if item.has_results and choice is not None and choice.when == "after":
             found.setdefault(choice.what, []).append(item.artefact.where)
     if found:
-        yield "## Interpretations that we chose after we had seen results"
+        yield "## Choices that the paper leaves open"
         yield "\n".join(
-            f"- {', '.join(places)}: we chose {what}." for what, places in found.items()
+            f"- {', '.join(places)}: after we had seen results, we chose {what}."
+            for what, places in found.items()
         )
 
 
