@@ -102,7 +102,7 @@ def root(
     try:
         Path.cwd()
     except FileNotFoundError:
-        raise InputError("The current folder no longer exists; change the folder (cd).") from None
+        raise InputError("The current folder no longer exists; cd to another folder.") from None
 
 
 def _help(command: Callable[..., None]) -> str:

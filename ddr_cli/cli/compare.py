@@ -43,8 +43,8 @@ def compare(
         typer.Option(
             "--classifier",
             metavar="NAME",
-            help="Use only this classifier: a name or label (default: the first setting of each "
-            "classifier).",
+            help="Include only the classifier with this name or label (default: all classifiers, "
+            "each at its first setting).",
         ),
     ] = None,
     at: Annotated[
@@ -60,7 +60,8 @@ def compare(
         float,
         typer.Option(
             "--equivalence",
-            help="Methods count as equal up to this difference; 0.01 is one percentage point.",
+            help="Largest difference at which methods count as equal; 0.01 is one percentage "
+            "point.",
         ),
     ] = 0.01,
     as_json: AsJson = False,

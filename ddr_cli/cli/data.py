@@ -369,4 +369,4 @@ def _value(option: str, text: str) -> Any:
     try:
         return parse_value(text)
     except InputError as error:
-        raise InputError(f"{option}: {error} Put text in quotes.") from None
+        raise InputError(f"{option}: {error} If the value is text, put it in quotes.") from None

@@ -27,11 +27,11 @@ def fit(
 ) -> None:
     """Fit a spec's best method to all labelled samples and save it as a scikit-learn pipeline.
 
-    The command selects the best method from the results of `ddr run`: by the inner score if the
-    spec tunes its methods, and by the mean test score if it does not. The mean test score of the
-    selected method is optimistic. --reducer and --classifier select a method by name. If the spec
-    has only one method, the command needs no results. The saved file contains no pickle. The
-    command prints the lines of Python that load the file.
+    The command selects the best method from the results of `ddr run`: by the score on the inner
+    folds if the spec tunes its methods, and otherwise by the mean test score. The mean test score
+    of the selected method is optimistic. --reducer and --classifier select a method by name. If the
+    spec has only one method, the command works without results. The saved file contains no pickle.
+    The command prints the lines of Python that load the file.
     """
     from ddr_cli.core.atomic import require_folder_of
     from ddr_cli.core.own_code import is_code
@@ -61,5 +61,5 @@ def fit(
     typer.echo(f"model = skops.io.load({str(save)!r}, trusted={types})")
     typer.echo(
         f"model.predict(X)  # X: the {dataset.n_features} features of {dataset.name}, in the same "
-        "order and coding"
+        "order and encoding"
     )

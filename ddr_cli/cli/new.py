@@ -16,7 +16,7 @@ app = typer.Typer(help="Create a file for your own method or spec.", no_args_is_
 @app.command("method")
 def method(
     name: Annotated[
-        str, typer.Argument(help="Name of the new file without .py, such as my_method.")
+        str, typer.Argument(help="Name of the new file, without .py, such as my_method.")
     ],
     force: Force = False,
 ) -> None:
@@ -31,7 +31,7 @@ def method(
 
 @app.command("spec")
 def spec(
-    name: Annotated[str, typer.Argument(help="Name of the new file without .yaml.")],
+    name: Annotated[str, typer.Argument(help="Name of the new file, without .yaml.")],
     dataset: DatasetName = None,
     reducers: ReducerNames = None,
     classifiers: ClassifierNames = None,
@@ -44,7 +44,7 @@ def spec(
         ),
     ] = None,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Tune each method within every training set.")
+        bool, typer.Option("--tune", help="Tune each method on inner folds of each training set.")
     ] = False,
     trust: Trust = False,
     force: Force = False,

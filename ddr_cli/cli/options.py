@@ -59,8 +59,8 @@ ClassifierNames = Annotated[
     list[str] | None,
     typer.Option(
         "--classifier",
-        help=f"A classifier: a name or sklearn.svm:SVC (default: {DEFAULT_CLASSIFIER}). May be "
-        "repeated.",
+        help="A classifier: a name, or an import path such as sklearn.svm:SVC (default: "
+        f"{DEFAULT_CLASSIFIER}). May be repeated.",
         autocompletion=completion.classifiers,
     ),
 ]
@@ -123,8 +123,8 @@ RedoWords = Annotated[
     typer.Option(
         "--redo",
         metavar="failed|changed|NAME|all",
-        help="Repeat failed, changed or all trials, or the trials of the component NAME. changed: "
-        "trials whose rows come from another version of the spec, data or code. "
+        help="Repeat failed, changed or all trials, or the trials of the component NAME. "
+        "A trial is changed if its rows come from another version of the spec, data or code. "
         "<folder>/previous/ keeps the replaced rows of successful trials. May be repeated.",
     ),
 ]

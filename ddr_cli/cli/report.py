@@ -22,7 +22,7 @@ def report(
         Path, typer.Argument(help="The folder that contains the run folders.")
     ] = Path("results"),
     paper: Annotated[
-        str | None, typer.Option("--paper", metavar="NAME", help="Report one paper, such as ccdr.")
+        str | None, typer.Option("--paper", metavar="NAME", help="Paper to report, such as ccdr.")
     ] = None,
     format: Annotated[
         Format,
@@ -71,7 +71,9 @@ def report(
         return
     same, files = len(outcome.unchanged), len(outcome.files)
     kept = f"; {same} figure{'s' * (same > 1)} unchanged" if same else ""
-    typer.echo(f"{files} file{'s' * (files > 1)} below {results} up to date{kept}.", err=as_json)
+    typer.echo(
+        f"{files} file{'s are' if files > 1 else ' is'} up to date in {results}{kept}.", err=as_json
+    )
     if outcome.page and not as_json:
         size = outcome.page.stat().st_size
         typer.echo(f"The report: {outcome.page} ({size / 1e6:.2f} MB)")

@@ -43,8 +43,8 @@ def run(specs: SpecNames, options: RunOptions) -> None:
 def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     """Run specs, write tables and figures, and print the results.
 
-    The exit code is 130 if the run was interrupted. If any spec could not be run, the exit code is
-    that of the first such spec. If trials failed, the exit code is 1, except with `--allow-failed`.
+    The exit code is 130 if the run was interrupted. If specs cannot be run, the first error
+    determines the exit code. If trials failed, the exit code is 1, except with `--allow-failed`.
     """
     from ddr_cli.engine import run_specs
     from ddr_cli.spec import left_out

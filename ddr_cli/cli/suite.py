@@ -229,7 +229,7 @@ def table(
         bool,
         typer.Option(
             "--defaults",
-            help="Compare methods with default parameters instead of tuned parameters.",
+            help="Show results with default instead of tuned parameters.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -427,8 +427,9 @@ def submit(
     """Run your own method as `ddr suite add` does, and prepare a folder for a pull request.
 
     The folder, suite_<suite>_<method>/, contains the rows, the manifests, the audit, the method's
-    file and a card. --card, or an earlier card in the folder, sets the fields of the card. Missing
-    fields come from the metadata of the method's package, or from the method's docstring.
+    file and a card. The fields of the new card come from --card, or else from an earlier card in
+    the folder. The metadata of the method's package, or the method's docstring, supplies missing
+    fields.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
@@ -459,9 +460,9 @@ def verify(
 ) -> None:
     """Rerun a submitted method on randomly chosen splits, and compare all values bit by bit.
 
-    The method runs in sealed processes. If nothing differs, the command records the verification
-    in verified.json. If a value differs, the command shows both values, names the libraries whose
-    versions differ, and exits with 1.
+    The method runs in sealed processes. If all values are equal, the command records the
+    verification in verified.json. If a value differs, the command shows both values, names the
+    libraries whose versions differ, and exits with 1.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table

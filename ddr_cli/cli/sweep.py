@@ -67,7 +67,7 @@ def sweep(
 ) -> None:
     """Sweep a parameter of a spec, and write a table and a curve.
 
-    `ddr sweep --param beta` sweeps CCDR's beta on Landsat, on 10 re-splits. `ddr sweep
+    `ddr sweep --param beta` sweeps CCDR's beta on Landsat, with 10 re-splits. `ddr sweep
     digits_ccdr_beta --param n_neighbors --values 2,4,8` sweeps n_neighbors of the spec
     digits_ccdr_beta. `ddr sweep --dataset iris --reducer lda --param n_components` needs no spec.
     """

@@ -230,6 +230,6 @@ def _folder(name: str) -> str:
     parts = name.split("/")
     if len(parts) < 2:
         raise InputError(
-            f"The file '{name}' is in no class folder; set `label` to a pattern of file names."
+            f"The file '{name}' is not in a class's folder; set `label` to a pattern of file names."
         )
     return parts[-2]

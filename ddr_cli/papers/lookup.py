@@ -149,7 +149,7 @@ def nearest_place(places: Iterable[Any], target: float) -> float:
     """
     numbers = sorted({float(place) for place in places if not pd.isna(place)})
     if not numbers:
-        raise UnansweredError("the results have no grid for the parameter of this entry")
+        raise UnansweredError(f"the results have no grid of values in which to find {target:g}")
 
     def distance(place: float) -> float:
         if place > 0 and target > 0:

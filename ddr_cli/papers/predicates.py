@@ -323,7 +323,9 @@ class AheadAlong(_Range, Compares):
     def __call__(self, view: PartView) -> Outcome:
         found = view.common(self.low, self.high)
         if not found:
-            raise UnansweredError("in the range of the claim, the two grids share no value")
+            raise UnansweredError(
+                "in the claim's parameter range, the two curves share no grid value"
+            )
         sign = -1 if view.lower_is_better else 1
         gains = [sign * (ours["mean"] - other["mean"]) for _, ours, other in found]
         ahead = sum(gain > 0 for gain in gains)

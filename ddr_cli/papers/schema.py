@@ -436,7 +436,7 @@ class Paper(Frozen):
             if unknown := {*reading.specs, *reading.specs.values()} - specs:
                 name = min(unknown)
                 raise ValueError(
-                    f"no table or figure uses '{name}', a spec of interpretation '{reading.name}'"
+                    f"no table or figure uses spec '{name}' of the interpretation '{reading.name}'"
                 )
         return self
 

@@ -127,7 +127,7 @@ def find_yaml(text: str, folder: str, what: str) -> Path:
     if is_folder:
         raise InputError(f"{path} is a folder; name a {what} in this folder. {hint}")
     if exists:
-        raise InputError(f"{text} is not a file; name the YAML file of a {what}.")
+        raise InputError(f"{text} is not a file; give the path of a {what}'s YAML file.")
     looks_like_path = len(path.parts) > 1 or path.suffix in (".yaml", ".yml")
     told = f"There is no {what} at {text}." if looks_like_path else f"There is no {what} '{text}'."
     raise InputError(f"{told}{_nearest(path, shipped, what)} {hint}")

@@ -154,7 +154,9 @@ class ReadSpec(Spec):
     def _as_tuple(cls, value: Any, info: Info) -> Any:
         if value == [] and info.field_name not in ("preprocess", "controls"):
             if info.field_name == "reducers":
-                raise ValueError("'reducers' is empty; list at least one reducer, such as none")
+                raise ValueError(
+                    "'reducers' is empty; list a reducer, or 'none' to keep all features"
+                )
             raise ValueError("a spec needs at least one classifier or measure")
         return tuple(value) if isinstance(value, list) else value
 

@@ -376,7 +376,7 @@ def rounded(value: Any) -> Any:
 
 def _uniform(values: list[float], given: Sequence[float]) -> list[Any]:
     if not all(math.isfinite(v) for v in values):
-        raise GridError("the grid has infinite values; write smaller numbers in the rule.")
+        raise GridError("the grid has infinite values; define it with smaller numbers.")
     if all(isinstance(v, int) for v in given) and all(float(v).is_integer() for v in values):
         return [int(v) for v in values]
     return [float(v) for v in values]

@@ -50,7 +50,7 @@ def test_a_new_method_keeps_its_contracts_and_passes_its_test(folder, monkeypatc
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("mine", "mine.py already exists"), ("my-method", "is not a Python name")],
+    [("mine", "mine.py already exists"), ("my-method", "is not a Python identifier")],
 )
 def test_a_method_is_not_written_over_another_file(name, says, folder):
     (folder / "mine.py").write_text("kept")

@@ -157,7 +157,7 @@ def test_a_folder_that_is_gone_is_said(ddr_here, work):
     (work / "gone").rmdir()
     done = ddr_here("status")
     assert_mistake(done)
-    assert "change the folder" in done.stderr
+    assert "cd to another folder" in done.stderr
 
 
 def test_an_option_that_is_not_there(ddr_here):

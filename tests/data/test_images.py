@@ -142,7 +142,7 @@ def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch):
         ({}, {"files": "*.bmp"}, "no images"),
         ({"cat/3.png": b"\x89PNG broken"}, {}, "3.png is not a readable image"),
         ({"cat/3.png": encoded(np.zeros((3, 3), np.uint8), "png")}, {}, "`resize` and `shape`"),
-        ({"top.png": FILES["cat/1.png"]}, {}, "'top.png' is in no class folder"),
+        ({"top.png": FILES["cat/1.png"]}, {}, "'top.png' is not in a class's folder"),
         ({}, {"label": "([a-z"}, "is not valid"),
         ({}, {"label": "cat"}, "needs 1 group"),
         ({}, {"label": "(cat)"}, "does not match the file name 'dog/1.pgm'"),

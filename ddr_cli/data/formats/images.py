@@ -61,7 +61,7 @@ def read_images(
         (``unit``).
     """
     if (resize == "none") != (shape is None):
-        raise InputError("The format `images` needs both `resize` and `shape`, or neither.")
+        raise InputError("For the format `images`, set both `resize` and `shape`, or neither.")
     label_of = file_labeller(label)
 
     def read_one(path: Path) -> RawData:

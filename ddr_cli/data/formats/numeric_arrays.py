@@ -254,7 +254,7 @@ def read_rdata(
     repeats: This many consecutive rows are measurements of one sample and form a group.
     """
     if len(paths) != 1:
-        raise InputError(f"The format rdata reads one file, but the card lists {len(paths)} files.")
+        raise InputError(f"The format rdata takes one file, but the card lists {len(paths)} files.")
     path = Path(paths[0])
     variables = load_rdata(path)
     X_names, y_names = ((each,) if isinstance(each, str) else each for each in (data, label))
@@ -274,7 +274,7 @@ def read_rdata(
     if train is not None:
         in_train = _labels(path, variables, train)
         if in_train.dtype != bool or len(in_train) != len(rows):
-            raise InputError(f"{path}: '{train}' must have one logical value per sample.")
+            raise InputError(f"{path}: '{train}' must have one value, TRUE or FALSE, per sample.")
     parts = {"part": np.where(in_train, "train", "test")} if train or len(X_names) == 2 else None
     groups = None if repeats is None else rows // repeats
     return replace(raw, sizes=None, parts=parts, groups=groups)

@@ -88,7 +88,7 @@ def _read_pairs(
     largest = max((X.shape[1] for X, _, _ in blocks), default=0)
     if n_features is not None and largest > n_features:
         raise InputError(
-            f"n_features is {n_features}, but the files have feature {largest - 1 + first_index}."
+            f"n_features is {n_features}, but a file has feature {largest - 1 + first_index}."
         )
     for X, _, _ in blocks:
         X.resize((X.shape[0], n_features or largest))

@@ -175,7 +175,7 @@ def read_sample_columns(
         cells = read_text_cells(path, separator, encoding=encoding)
         if len(cells) < 2 or cells.shape[1] <= names:
             raise InputError(
-                f"{path} needs a line of titles, then one line per feature; check the separator."
+                f"{path} needs a header line, then one line per feature; check the separator."
             )
         titles, rows = cells.iloc[0], cells.iloc[1:]
         samples = [
