@@ -105,9 +105,9 @@ def root(
         raise InputError("The current folder no longer exists; cd to another folder.") from None
 
 
-def _help(command: Callable[..., None]) -> str:
+def _help(command: Any) -> str:
     """Return a command's docstring with each paragraph on one line, for the terminal to wrap."""
-    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
@@ -128,9 +128,10 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 for _name, _command in _COMMANDS.items():
     app.command(_name, help=_help(_command))(_command)
 app.callback(help=_help(root))(root)
-app.add_typer(data.app, name="data")
-app.add_typer(new.app, name="new")
-app.add_typer(suite.app, name="suite")
+for _name, _group in {"data": data.app, "new": new.app, "suite": suite.app}.items():
+    for _entry in _group.registered_commands:
+        _entry.help = _help(_entry.callback)
+    app.add_typer(_group, name=_name)
 
 
 _ALLOCATIONS = 50_000
