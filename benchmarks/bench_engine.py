@@ -139,7 +139,7 @@ def jobs() -> Row:
     )
 
 
-SHARES = {"nmmp_faces": 60, "landsat_ccdr_beta": 85, "lfda_resplits_letter": 95}
+SHARES = {"nmmp_faces": 90, "landsat_ccdr_beta": 90, "lfda_resplits_letter": 90}
 """Shipped specs, with the goal for the percentage of CPU time in fits and evaluation."""
 
 
