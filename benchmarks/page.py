@@ -195,9 +195,9 @@ def page(tables: Path, where: str) -> str:
         "Each fit runs in a separate process on one thread. Runs of `ddr` alternate with runs of "
         "another library (the peer). `benchmarks/checks.py` checks the results of `ddr` and of the "
         "other libraries. Times are the median CPU seconds over the runs. Memory, in megabytes, is "
-        "the peak that a fit adds to the memory of the process. Times depend on the machine, so "
-        "compare the ratio of `ddr`'s time to the time of the other library. Figures show the "
-        f"[time]({where}/seconds.svg) and the [memory]({where}/memory.svg).",
+        "the peak increase in the memory of the process during a fit. Times depend on the machine, "
+        "so look at the ratio: `ddr`'s time divided by the time of the other library. "
+        f"Figures show the [time]({where}/seconds.svg) and the [memory]({where}/memory.svg).",
         "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
         f"[the tables of the benchmarks]({where}).",
     ]
@@ -205,7 +205,7 @@ def page(tables: Path, where: str) -> str:
         known = pd.read_csv(machines)
         known = known[known["table"].isin(LINKED)].groupby("machine")["table"]
         parts += [
-            "The list shows the machine on which the values of each table were measured. A table "
+            "The list states on which machine the values of each table were measured. A table "
             "that appears twice in the list has rows from two machines:",
             "\n".join(f"- {machine}; tables: {', '.join(own)}" for machine, own in known),
         ]

@@ -143,7 +143,7 @@ class CentreOrder(Measure):
         _, code = np.unique(chosen.y, return_inverse=True)
         n_classes = int(code.max()) + 1
         if n_classes < 3:
-            raise ValueError("The order of class means needs at least three classes.")
+            raise ValueError("The measure centre_order needs at least three classes.")
         distances: list[Any] = []
         for X in (chosen.original, chosen.points):
             means = [np.asarray(X[code == c].mean(axis=0)).ravel() for c in range(n_classes)]

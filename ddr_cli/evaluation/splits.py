@@ -459,7 +459,7 @@ def _training_counts(
         return np.full(len(classes), total, dtype=np.int64)
     if not len(classes) <= total < n_samples:
         raise InputError(
-            f"'train' puts {total} of {n_samples} samples into the training set; choose a 'train' "
+            f"'train' puts {total} of {n_samples} samples into the training set; choose a value "
             f"that gives {len(classes)} to {n_samples - 1} training samples."
         )
     return _apportion(total, class_sizes)

@@ -193,7 +193,7 @@ def card_of(method: str, folder: Path, suite: str, file: Path | None) -> Submiss
         if absent := [name for name in _STATED if not document.data.get(name)]:
             raise InputError(
                 f"The card of {class_name(method)} lacks {', '.join(absent)}. Write "
-                f"'{absent[0]}: ...' into a YAML file, and use --card FILE."
+                f"'{absent[0]}: ...' into a YAML file, and pass it with --card FILE."
             )
     return validated(document, SubmissionCard, "a card of a submission")
 

@@ -119,9 +119,9 @@ def leaderboard_notes(
     splits = sorted(set(board.splits.values()))
     ranged = f"{splits[0]}" if len(splits) == 1 else f"{splits[0]} to {splits[-1]}"
     lines = [
-        f"score: the {metric_name(board.metric)}, scaled and averaged over data sets (0: "
-        "majority-class baseline, 1: no error), with a 95 % bootstrap interval over data sets. All "
-        f"methods use the same {ranged} splits of each data set.",
+        f"score: the {metric_name(board.metric)}, rescaled so that 0 is the majority-class "
+        "baseline and 1 is no error, averaged over data sets, with a 95 % bootstrap interval over "
+        f"data sets. All methods use the same {ranged} splits of each data set.",
         "rank: the rank by score, with a 95 % interval over resamples of the data sets."
         f"{' first: the fraction of resamples in which the method has rank 1.' if wide else ''}",
         f"vs. best: the numbers of wins, equal results and losses over data sets against the best "
@@ -133,7 +133,7 @@ def leaderboard_notes(
         lines[3:3] = [
             f"{ALIKE}: the two methods do not differ significantly (Wilcoxon's signed-rank test "
             "over data sets, p ≥ 0.05 after Holm's correction). The comparisons favour the best "
-            "method, because the results that are compared also determine its rank."
+            "method, because its rank comes from the same results."
         ]
     if board.left_out:
         lines.append(

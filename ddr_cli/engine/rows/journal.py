@@ -549,7 +549,7 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
         )
     raise InputError(
         f"{path} is not a trial log of ddr. Choose another folder with --out, or use --redo all, "
-        "which moves the file to previous/."
+        "which moves the existing file to previous/."
     )
 
 
