@@ -190,7 +190,7 @@ class _Curves:
         dashes = _LEVELS[alike.index(method) % len(_LEVELS)]
         return {"color": colour, "linestyle": dashes, "linewidth": 1.2}
 
-    def name_ends(self, axes: Axes, panel: _Panel) -> None:
+    def name_ends(self, axes: Axes, panel: _Panel) -> list[Annotation]:
         """Label each curve at its end, and each horizontal line with its value.
 
         The limits of the axes must be final.
@@ -206,7 +206,7 @@ class _Curves:
             arrow = " ↑" if value > high else " ↓" if value < low else ""
             text = f"{self.name(method)}: {self.picture.value_of(value)}{arrow}"
             ends.append((value, text, self.looks[method].colour))
-        style.label_ends(axes, ends)
+        return style.label_ends(axes, ends)
 
 
 def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
@@ -257,12 +257,13 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     handles = [*_handles(drawn), *picture.handles(), *([style.legend_entry(note)] if note else [])]
     found = picture.best_along(x) if second is None else ""
     picture.finish(figure, handles, x=x, finding=found)
-    # Only a figure with its title and legend has panels of their final height.
+    panels = [] if compact else zip(drawn.panels, grid.flat, strict=False)
+    labels = [drawn.name_ends(axes, panel) for panel, axes in panels]
+    # Only a figure with its title, legend and labels has panels of their final size.
     style.lay_out(figure)
     style.move_off_curves(texts)
-    if not compact:
-        for panel, axes in zip(drawn.panels, grid.flat, strict=False):
-            drawn.name_ends(axes, panel)
+    for each in labels:
+        style.spread_ends(each)
     return figure
 
 

@@ -236,7 +236,7 @@ class ShownFigure(Figure):
 
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure of a size in inches, independent of pyplot's state."""
-    figure = ShownFigure(figsize=(width, height), layout="constrained")
+    figure = ShownFigure(figsize=(width, height), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
@@ -293,28 +293,23 @@ def name_lines(axes: Axes, names: Sequence[str]) -> None:
 _LEADER: dict[str, Any] = {"arrowstyle": "-", "lw": 0.7, "shrinkA": 0, "shrinkB": 0}
 # From the middle of a name's left edge, so that no line crosses a name.
 _LEADER["relpos"] = (0.0, 0.5)
+_NAMES_AT = 1.03
 
 
-def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> list[Annotation]:
     """Write the names of curves right of their ends; an entry is a height, name and colour.
 
-    The limits of the axes must be final. Names that would overlap are moved apart.
+    The limits of the axes must be final. `spread_ends` moves names that overlap.
     """
-    if not ends:
-        return
     place = axes.transData + axes.transAxes.inverted()
     x = axes.get_xlim()[1]
-    heights = [min(max(place.transform((x, end[0]))[1], 0.0), 1.0) for end in ends]
-    order = sorted(range(len(ends)), key=lambda i: heights[i])
-    lines = axes.get_position().height * axes.get_figure().get_figheight() * 72  # type: ignore[union-attr]
-    gap = min(13.0 / lines, 1.0 / len(ends))
-    placed = _apart([heights[i] for i in order], gap)
-    for i, height in zip(order, placed, strict=True):
-        _, name, colour = ends[i]
-        axes.annotate(
+    labels = []
+    for end, name, colour in ends:
+        height = min(max(place.transform((x, end))[1], 0.0), 1.0)
+        label = axes.annotate(
             name,
-            (1.0, heights[i]),
-            (1.03, height),
+            (1.0, height),
+            (_NAMES_AT, height),
             xycoords="axes fraction",
             textcoords="axes fraction",
             va="center",
@@ -323,6 +318,19 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
             annotation_clip=False,
             arrowprops=_LEADER | {"color": colour},
         )
+        labels.append(label)
+    return labels
+
+
+def spread_ends(labels: Sequence[Annotation]) -> None:
+    """Move the names at the ends of a panel's curves apart; the layout must be final."""
+    labels = sorted(labels, key=lambda label: label.xy[1])
+    if not labels or (axes := labels[0].axes) is None:
+        return
+    gap = min(13.0 * DPI / 72 / axes.get_window_extent().height, 1.0 / len(labels))
+    heights = _apart([label.xy[1] for label in labels], gap)
+    for label, height in zip(labels, heights, strict=True):
+        label.xyann = (_NAMES_AT, height)
 
 
 def move_off_curves(texts: Sequence[Annotation]) -> None:
@@ -441,9 +449,14 @@ def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
 
 
 def lay_out(figure: Figure) -> None:
-    """Give all parts of a figure their places, without a drawing."""
-    if (engine := figure.get_layout_engine()) is not None:
-        engine.execute(figure)
+    """Give all parts of a figure their final places, without a drawing."""
+    if (engine := figure.get_layout_engine()) is None:
+        return
+    for spine in (spine for axes in figure.axes for spine in axes.spines.values()):
+        # Its place takes long to find, and ticks and labels need more room.
+        spine.set_in_layout(False)
+    engine.execute(figure)
+    figure.set_layout_engine(None)
 
 
 def rendered(figure: Figure) -> tuple[bytes, bytes]:
@@ -477,7 +490,7 @@ def _compact(figure: Figure) -> bytes:
     reduced = (
         Image.frombytes("RGBA", size, pixels)
         .convert("RGB")
-        .quantize(_PALETTE, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        .quantize(_PALETTE, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     )
     buffer = io.BytesIO()
     reduced.save(buffer, format="PNG")
@@ -485,10 +498,7 @@ def _compact(figure: Figure) -> bytes:
 
 
 def _saved(figure: Figure, kind: str, metadata: dict[str, str | None] | None) -> bytes:
-    # The places are found once, and serve all pictures of a figure.
-    figure.set_dpi(DPI)
     lay_out(figure)
-    figure.set_layout_engine(None)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
     return buffer.getvalue()
