@@ -96,7 +96,7 @@ def _downloaded(url: str, folder: Path, sources: Sources) -> Path:
         download(CardFile(path=path.name, urls=(Url(url=url),)), path, sources)
     except DownloadFailedError as error:
         raise InputError(
-            f"{error}. Connect to the internet, or name a copy of the archive with --from FILE_OR_URL."
+            f"{error}. Connect to the internet, or name a copy of the file with --from FILE_OR_URL."
         ) from None
     return path
 
