@@ -197,7 +197,7 @@ def page(tables: Path, where: str) -> str:
         "other libraries. Times are the median CPU seconds over the runs. Memory, in megabytes, is "
         "the peak increase in the memory of the process during a fit. Times depend on the machine, "
         "so look at the ratio: `ddr`'s time divided by the time of the other library. "
-        f"Figures show the [time]({where}/seconds.svg) and the [memory]({where}/memory.svg).",
+        f"Figures show each fit's [time]({where}/seconds.svg) and [memory]({where}/memory.svg).",
         "`make bench` runs all benchmarks. `python benchmarks/page.py` generates this page from "
         f"[the tables of the benchmarks]({where}).",
     ]
@@ -228,8 +228,8 @@ def page(tables: Path, where: str) -> str:
         parts += [
             "## How the cost grows",
             "`benchmarks/bench_growth.py` models the time and the memory of each method as powers "
-            "of the number of samples. `ddr describe METHOD` prints the exponents of time and "
-            "memory. `ddr plan` warns about fits that it expects to exceed the time limit or the "
+            "of the number of samples; `ddr describe METHOD` prints the exponents of both powers. "
+            "`ddr plan` warns about fits that it expects to exceed the time limit or the "
             "memory of the machine.",
             f"![Exponents, seconds and memory by method]({where}/growth.svg)",
         ]

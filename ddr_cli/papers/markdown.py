@@ -27,7 +27,7 @@ def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
     reference = paper.reference
     authors = ", ".join(reference.authors)
     days = days_of(each.run.manifest for item in result.artefacts for each in item.summaries)
-    when = f"Dates of the trials: {days}. " if days else ""
+    when = f"The trials are from {days}. " if days else ""
     lines = [
         f"# {paper.short}: printed results and our results",
         *_findings(result),
@@ -66,7 +66,7 @@ def _findings(result: PaperResult) -> Iterator[str]:
             text = f"- {HEADINGS[view][:1].upper()}{HEADINGS[view][1:]}: **{found.verdict}**"
             lines.append(f"{text}. {found.detail[:1].upper()}{found.detail[1:]}.")
             if (why := claim.entry.calibration) and not claim.entry.is_counted(view):
-                lines[-1] += f" Not counted: {why.why}."
+                lines[-1] += f" The verdict is not counted, because {why.why}."
         yield "\n".join(lines)
     own, over = (result.counts(view) for view in VIEWS)
     claims, claims_over = (result.claim_counts(view) for view in VIEWS)

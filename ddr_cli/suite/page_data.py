@@ -168,7 +168,7 @@ def drawn_rows(board: Leaderboard) -> list[tuple[str, str]]:
 def caption(board: Leaderboard) -> str:
     """Return a leaderboard's caption."""
     return (
-        f"On {len(board.means)} data sets, all methods of the track {board.track} are {board.how} "
+        f"On {len(board.means)} data sets, all methods of the {board.track} track are {board.how} "
         f"and followed by {method_name(board.classifier)}."
     )
 

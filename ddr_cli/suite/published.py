@@ -54,7 +54,7 @@ def address_of(name: str, version: int) -> str:
     home = next((url.partition(", ")[2] for url in urls if url.startswith("Repository, ")), None)
     if home is None:
         raise InputError(
-            "ddr cannot find the published results. Give an archive with --from FILE_OR_URL."
+            "ddr cannot find the published results. Name the archive with --from FILE_OR_URL."
         )
     return f"{home}/releases/download/v{__version__}/{archive_name(name, version)}.zip"
 
@@ -96,7 +96,7 @@ def _downloaded(url: str, folder: Path, sources: Sources) -> Path:
         download(CardFile(path=path.name, urls=(Url(url=url),)), path, sources)
     except DownloadFailedError as error:
         raise InputError(
-            f"{error}. Connect to the internet, or name a copy with --from FILE_OR_URL."
+            f"{error}. Connect to the internet, or name a copy of the file with --from FILE_OR_URL."
         ) from None
     return path
 

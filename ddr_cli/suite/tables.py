@@ -133,7 +133,7 @@ def leaderboard_notes(
         lines[3:3] = [
             f"{ALIKE}: the two methods do not differ significantly (Wilcoxon's signed-rank test "
             "over data sets, p ≥ 0.05 after Holm's correction). The comparisons favour the best "
-            "method, because its rank comes from the same results."
+            "method, because the compared results also determine its rank."
         ]
     if board.left_out:
         lines.append(
