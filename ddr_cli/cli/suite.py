@@ -428,8 +428,8 @@ def submit(
 
     The folder, suite_<suite>_<method>/, contains the rows, the manifests, the audit, the method's
     file and a card. The fields of the new card come from --card, or else from an earlier card in
-    the folder. Fields missing there come from the metadata of the method's package or from the
-    method's docstring.
+    the folder. If a card lacks a field, the field comes from the metadata of the method's package
+    or from the method's docstring.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
