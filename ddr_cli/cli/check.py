@@ -39,7 +39,7 @@ def check(
 ) -> None:
     """Check in seconds that a method meets the requirements of a run, such as determinism.
 
-    If a method fails a check, the command states what this means for a run and exits with 1.
+    If a method fails a check, the command states what this means for a run and exits with code 1.
     """
     from ddr_cli.core.yaml_loader import parse_value
     from ddr_cli.engine.contracts import check_piece

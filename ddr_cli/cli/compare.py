@@ -52,8 +52,8 @@ def compare(
         typer.Option(
             "--at",
             metavar="NAME=VALUE",
-            help="Compare at this setting, such as n_components=10 or labels=5, instead of each "
-            "method's best setting. May be repeated.",
+            help="Compare methods at this setting, such as n_components=10 or labels=5, instead of "
+            "at each method's best setting. May be repeated.",
         ),
     ] = None,
     equivalence: Annotated[

@@ -141,7 +141,7 @@ def fetch(
         typer.Option(
             "--suite",
             metavar="SUITE",
-            help="Use all data sets of this suite: a path, or the name of a shipped suite.",
+            help="Use all data sets of this suite (a path or the name of a shipped suite).",
             autocompletion=completion.suites,
         ),
     ] = None,
@@ -229,7 +229,7 @@ def new(
     ] = None,
     test: Annotated[
         list[Path] | None,
-        typer.Option("--test", help="A file of a predefined test set. May be repeated."),
+        typer.Option("--test", help="A file with predefined test samples. May be repeated."),
     ] = None,
     label: Annotated[
         str | None,
@@ -275,7 +275,7 @@ def new(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing card.")] = False,
 ) -> None:
-    """Read your own files and write a card with the data's counts and fingerprint.
+    """Read your files and write a card with the number of samples and features and a fingerprint.
 
     If the files do not determine a setting of the card, the command proposes a value and names the
     option that changes it. `--yes` accepts all proposals.

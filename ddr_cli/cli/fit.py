@@ -30,7 +30,7 @@ def fit(
     The command selects the best method from the results of `ddr run`: by the score on the inner
     folds if the spec tunes its methods, and otherwise by the mean test score. The mean test score
     of the selected method is optimistic. --reducer and --classifier select a method by name. If the
-    spec has only one method, the command works without results. The saved file contains no pickle.
+    spec has only one method, you need not run the spec first. The saved file contains no pickle.
     The command prints the lines of Python that load the file.
     """
     from ddr_cli.core.atomic import require_folder_of

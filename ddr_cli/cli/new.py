@@ -20,7 +20,7 @@ def method(
     ],
     force: Force = False,
 ) -> None:
-    """Write a working method of about 40 lines, and a test of the method."""
+    """Create a working method of about 40 lines, and a test of the method."""
     from ddr_cli.spec.new import write_method
 
     code, test, called = write_method(name, force=force)

@@ -50,7 +50,7 @@ def report(
 
     For runs that belong to no paper, the command writes the table, paired differences and
     failures. If a run cannot be read, the command names the run, reports the other runs and
-    exits with 1.
+    exits with code 1.
     """
     from ddr_cli.papers.report import check_report, write_report
 

@@ -24,7 +24,7 @@ def status(
 ) -> None:
     """Show the progress of runs: trials done, failures and their reasons, and the time left.
 
-    If a run cannot be read, the command names the run, shows the other runs and exits with 1.
+    If a run cannot be read, the command names the run, shows the other runs and exits with code 1.
     """
     from ddr_cli.engine import run_status
 

@@ -322,7 +322,7 @@ def fetch(
         typer.Option(
             "--from",
             metavar="FILE_OR_URL",
-            help="Use this archive instead of the release's archive.",
+            help="Archive to use instead of the release's archive.",
         ),
     ] = None,
 ) -> None:
@@ -428,8 +428,8 @@ def submit(
 
     The folder, suite_<suite>_<method>/, contains the rows, the manifests, the audit, the method's
     file and a card. The fields of the new card come from --card, or else from an earlier card in
-    the folder. The metadata of the method's package, or the method's docstring, supplies missing
-    fields.
+    the folder. If a card lacks a field, the field comes from the metadata of the method's package
+    or from the method's docstring.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
@@ -458,11 +458,11 @@ def verify(
     sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
     quiet: Quiet = False,
 ) -> None:
-    """Rerun a submitted method on randomly chosen splits, and compare all values bit by bit.
+    """Rerun a submitted method on randomly chosen splits, and compare its old and new values.
 
-    The method runs in sealed processes. If all values are equal, the command records the
-    verification in verified.json. If a value differs, the command shows both values, names the
-    libraries whose versions differ, and exits with 1.
+    The method's processes never receive test labels. If all old and new values are bitwise equal,
+    the command records the verification in verified.json. If a value differs, the command shows
+    both values, names the libraries whose versions differ, and exits with code 1.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table

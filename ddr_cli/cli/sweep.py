@@ -139,9 +139,9 @@ def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
 
     if facts.seconds_left is not None:
         size += f"; about {duration(facts.seconds_left)} left at the last run's speed"
-    fewer = "--repeats N uses fewer splits, and --jobs N uses more processes"
+    shorter = "To shorten the run, set --repeats (splits) or --jobs (processes)"
     if not sys.stdin.isatty() or os.environ.get("CI"):
-        raise InputError(f"{size}. Use --yes to start; {fewer}.")
-    typer.echo(f"{size}. {fewer}.", err=True)
+        raise InputError(f"{size}. Use --yes to start. {shorter}.")
+    typer.echo(f"{size}. {shorter}.", err=True)
     if not typer.confirm("Start?", err=True):
         raise typer.Exit(InputError.exit_code)

@@ -114,5 +114,5 @@ def clear_messages(path: Path) -> Iterator[None]:
         require_folder_of(path)
         raise InputError(
             f"{path} can't be read or written: {error.strerror or error}. Existing files are "
-            "unchanged. Free space or choose another folder with --out, then repeat the command."
+            "unchanged. Free up disk space or choose another --out folder, and repeat the command."
         ) from error

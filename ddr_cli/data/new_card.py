@@ -310,7 +310,7 @@ def _look_at_table(path: Path, name: str, seen: Seen) -> None:
     table = _table(path, name, seen)
     if len(table.cells) < 2:
         raise InputError(
-            f"{path} has {len(table.cells)} row of data; use a file with at least two classes."
+            f"{path} has fewer than two rows of data; use a file with at least two classes."
         )
     markers = list(dict.fromkeys([*MISSING_VALUES, *said.get("missing_values", ())]))
     if "missing_values" in said:

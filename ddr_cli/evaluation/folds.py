@@ -131,8 +131,8 @@ class Groups:
             if has_class.all():
                 return drawn
         raise InputError(
-            f"In each of {_MOST_DRAWS} random divisions of the {len(self)} groups, a training set "
-            "lacks a class; choose a larger training set or more folds."
+            f"None of {_MOST_DRAWS} random divisions of the {len(self)} groups gave every training "
+            "set samples of all classes; choose a larger training set or more folds."
         )
 
     def _check_no_class_in_one_group(self) -> None:

@@ -291,7 +291,7 @@ class Separability(_LeaveOneOut):
         chosen = embedded.part(self.part)
         before = self._accuracy(chosen.original, chosen.y)
         if before == 0:
-            raise ValueError("The accuracy before the reduction is 0, so the ratio is undefined.")
+            raise ValueError("The accuracy in the original space is 0, so the ratio is undefined.")
         return self._accuracy(chosen.points, chosen.y) / before
 
 
@@ -370,7 +370,7 @@ def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
         if len(np.unique(below)) > 1:
             merged.append((embedded.points[rows], below))
     if not merged:
-        raise ValueError("No class of this data set was merged from several classes.")
+        raise ValueError("No class of this data set has several sub-classes.")
     return merged
 
 

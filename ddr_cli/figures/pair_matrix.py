@@ -34,7 +34,7 @@ def draw_pairs(found: Comparison) -> Figure:
     """Draw the difference of every two methods of a track; at least one pair must share data."""
     if found.pairs.empty:
         raise InputError(
-            "The pairwise matrix needs two methods in the same track; name more methods or runs."
+            "The pairwise matrix needs two methods in the same track; add a method or a run."
         )
     tracks = [track for track in TRACKS if (found.pairs["track"] == track).any()]
     parts = {track: found.pairs[found.pairs["track"] == track] for track in tracks}

@@ -36,7 +36,7 @@ _SPLITS = {
 def write_method(name: str, *, force: bool = False) -> tuple[Path, Path, str]:
     """Write ``<name>.py`` and its test here; return both and the name of the method for specs."""
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise InputError(f"'{name}' is not a Python identifier; use for example my_method.")
+        raise InputError(f"'{name}' is not a Python identifier; use a name such as my_method.")
     code, test = Path(f"{name}.py"), Path(f"test_{name}.py")
     class_name = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
     for path in (code, test):

@@ -137,7 +137,7 @@ def test_a_full_disk_is_said_and_the_same_command_completes_the_run(ddr_here, wo
         code, message = said(ddr_here(*words))
     assert code == 2, message
     assert "File too large" in message
-    assert "Free space" in message
+    assert "disk space" in message
     journal = work / "results" / "small" / "trials.csv"
     kept = journal.read_text()
     assert kept.endswith("\n")

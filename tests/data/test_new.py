@@ -65,7 +65,7 @@ def test_one_row_is_no_data_set(new, tmp_path):
     (tmp_path / "one.csv").write_text("a,b,label\n1,2,x\n")
     done = new("one", "--path", "one.csv", "--label", "label", "--yes")
     assert done.exit_code == 2
-    assert "1 row of data" in done.output
+    assert "fewer than two rows" in done.output
 
 
 def test_what_can_be_seen_needs_no_word(new, tmp_path):

@@ -94,7 +94,7 @@ def test_without_merged_classes_there_are_no_subclasses(measure):
     with pytest.raises(ValueError, match="no merged classes"):
         measure.score(EMBEDDED)
     alike = Embedded(ORIGINAL, ORIGINAL, Y, 60, ("a", "b", "c"), Y)
-    with pytest.raises(ValueError, match="merged from several"):
+    with pytest.raises(ValueError, match="several sub-classes"):
         measure.score(alike)
 
 

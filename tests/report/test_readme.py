@@ -143,9 +143,9 @@ def test_the_limits_of_a_cluster_are_those_of_the_table():
         f"{one['ms of the scheduler per trial']:.1f} ms in the scheduler",
         f"at most {one['limit in trials per second']:.0f} trials per second",
         f"each trial takes {one['ms of a trial'] / 1000:.2f} s",
-        f"you need {one['limit in workers']:.0f} workers if",
+        f"require {one['limit in workers']:.0f} workers if",
         f"one worker completed {rates[0]:.1f} trials per second",
-        f"two workers completed {rates[1]:.1f} trials per second",
+        f"two workers completed {rates[1]:.1f}",
         f"{rates[1] / rates[0]:.2f} times as many",
     ):
         assert text in page

@@ -254,7 +254,7 @@ def read_rdata(
     repeats: This many consecutive rows are measurements of one sample and form a group.
     """
     if len(paths) != 1:
-        raise InputError(f"The format rdata takes one file, but the card lists {len(paths)} files.")
+        raise InputError(f"The rdata format takes one file, but the card lists {len(paths)} files.")
     path = Path(paths[0])
     variables = load_rdata(path)
     X_names, y_names = ((each,) if isinstance(each, str) else each for each in (data, label))

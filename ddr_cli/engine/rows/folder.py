@@ -39,7 +39,7 @@ def locked(folder: Path) -> Iterator[None]:
             lock.acquire(timeout=0)
         except Timeout:
             raise InputError(
-                f"Another run is writing to {folder}. Wait, or choose another folder with --out."
+                f"Another run is writing to {folder}. Wait for it or choose another --out folder."
             ) from None
     try:
         yield

@@ -541,7 +541,7 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
         raise UnreadableJournalError(path, "the first line of the file is not text")
     if header[: len(IDENTITY_COLUMNS)] == IDENTITY_COLUMNS:
         if len(set(header)) < len(header):
-            raise UnreadableJournalError(path, "the first line of the file names a column twice")
+            raise UnreadableJournalError(path, "two columns in the first line have the same name")
         return header
     if header[0].startswith(("\ufeff", "trial_id;")):
         raise InputError(

@@ -147,7 +147,7 @@ def _solve(
     if solver == "auto" and too_many and not cheap:
         raise ValueError(
             f"The graph has {reduced.n_bars} edges. A graph with more than {MOST_BARS} edges can "
-            "take an hour and 5 GB: lower n_neighbors, use fewer samples, or run anyway with "
+            "take an hour and 5 GB. Lower n_neighbors, use fewer samples, or run anyway with "
             "solver='interior'."
         )
     attempts: list[tuple[str, dict[str, Any]]] = [

@@ -117,7 +117,7 @@ class SAVE(LinearDiscriminant):
         if (-np.diff(first) <= _EQUAL * first[0]).any():
             warnings.warn(
                 "SAVE: some leading eigenvalues are equal, so the directions depend on the order "
-                "of the samples. Reduce the dimensions by PCA, or set reg, for example to 0.1.",
+                "of the samples. Apply PCA first, or set reg, for example to 0.1.",
                 stacklevel=3,
             )
         leading = slice(-1, -self.n_components - 1, -1)
