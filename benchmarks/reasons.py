@@ -8,13 +8,10 @@ REASONS = {
     "CCDR, approximate neighbours, noise, n = 100,000": "The prototype, a short script with "
     "faiss's HNSW and ARPACK, finds 51 % of the nearest neighbours in 12 s and 87 % in 31 s; `ddr` "
     "finds 88 % in 23 s, which exceeds the goal of 20 s.",
-    "nmmp_faces: share of fits and evaluation": "The time of fits and evaluation does not include "
-    "the PCA of 10,304 pixels, which takes 20 s of the 51 s of the run. Computing the PCA from the "
-    "200 x 200 Gram matrix would take a sixth of the current time, but would change the last "
-    "digits of the results.",
-    "lfda_resplits_letter: share of fits and evaluation": "The goal leaves 10 % of the run's "
-    "time for work other than fits and evaluation. Loading the libraries in the main process and "
-    "the worker process takes more than half of these 10 %.",
+    "nmmp_faces: share of fits and evaluation": "Loading the libraries in the main process and the "
+    "worker process, loading the images and drawing the figure take 6 s, whatever the fits take.",
+    "lfda_resplits_letter: share of fits and evaluation": "Loading the libraries in the main "
+    "process and the worker process, and drawing the figure, take 3 s, whatever the fits take.",
     "report, from scratch": "Drawing 94 figures with Matplotlib takes three quarters of the time "
     "of `ddr report`.",
     "report, nothing new": "Without new rows, `ddr report` computes all summaries and verdicts "
