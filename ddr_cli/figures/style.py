@@ -20,6 +20,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -226,6 +227,22 @@ def house_style() -> Iterator[None]:
         yield
 
 
+class _LaidOutOnce(ConstrainedLayoutEngine):
+    """A constrained layout that is computed again only for another size of the figure."""
+
+    _size: tuple[float, ...] = ()
+
+    def execute(self, fig: Figure) -> None:
+        size = tuple(fig.get_size_inches())
+        if size == self._size:
+            return
+        for spine in (spine for axes in fig.axes for spine in axes.spines.values()):
+            # Its place takes long to find, and ticks and labels need more room.
+            spine.set_in_layout(False)
+        super().execute(fig)
+        self._size = size
+
+
 class ShownFigure(Figure):
     """A figure that a notebook shows as a picture, even if pyplot is not imported."""
 
@@ -236,7 +253,7 @@ class ShownFigure(Figure):
 
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure of a size in inches, independent of pyplot's state."""
-    figure = ShownFigure(figsize=(width, height), dpi=DPI, layout="constrained")
+    figure = ShownFigure(figsize=(width, height), dpi=DPI, layout=_LaidOutOnce())
     FigureCanvasAgg(figure)
     return figure
 
@@ -449,14 +466,9 @@ def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
 
 
 def lay_out(figure: Figure) -> None:
-    """Give all parts of a figure their final places, without a drawing."""
-    if (engine := figure.get_layout_engine()) is None:
-        return
-    for spine in (spine for axes in figure.axes for spine in axes.spines.values()):
-        # Its place takes long to find, and ticks and labels need more room.
-        spine.set_in_layout(False)
-    engine.execute(figure)
-    figure.set_layout_engine(None)
+    """Give all parts of a figure their places, without a drawing."""
+    if (engine := figure.get_layout_engine()) is not None:
+        engine.execute(figure)
 
 
 def rendered(figure: Figure) -> tuple[bytes, bytes]:
@@ -499,6 +511,9 @@ def _compact(figure: Figure) -> bytes:
 
 def _saved(figure: Figure, kind: str, metadata: dict[str, str | None] | None) -> bytes:
     lay_out(figure)
-    buffer = io.BytesIO()
+    engine, buffer = figure.get_layout_engine(), io.BytesIO()
+    # With an engine, Matplotlib draws twice.
+    figure.set_layout_engine(None)
     figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
+    figure.set_layout_engine(engine)
     return buffer.getvalue()

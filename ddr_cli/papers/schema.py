@@ -254,8 +254,8 @@ class Artefact(Frozen):
         for item in self.printed:
             if item.seconds_than not in (None, *timed):
                 raise ValueError(
-                    f"'seconds_than' of '{self.id}.{item.id}': '{self.id}' has no entry "
-                    f"'{item.seconds_than}' with 'seconds'."
+                    f"'seconds_than' of '{self.id}.{item.id}' is '{item.seconds_than}', but no "
+                    f"entry of '{self.id}' with this id has 'seconds'."
                     f"{did_you_mean(str(item.seconds_than), timed)}"
                 )
         return self

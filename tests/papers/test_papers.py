@@ -204,7 +204,7 @@ def test_a_number_or_sentence_counts_once(name):
         (
             "value: 9 %, where",
             "value: 9 %, seconds: 1, seconds_than: b, where",
-            "no entry 'b' with 'seconds'",
+            "is 'b', but no entry",
         ),
         (
             "predicate: {term: below, at: 3, value: 0.1}",
