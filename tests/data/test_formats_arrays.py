@@ -154,7 +154,7 @@ def test_rdata_joins_a_training_and_a_test_set(tmp_path):
     [
         ({"data": "XX", "label": "y"}, "XX.*the file has X, y"),
         ({"data": ("X", "X"), "label": "y"}, "'label' names 1"),
-        ({"data": "X", "label": "y", "train": "y"}, "logical"),
+        ({"data": "X", "label": "y", "train": "y"}, "TRUE or FALSE"),
         ({"data": "y", "label": "y"}, "'y' is not a matrix"),
     ],
 )

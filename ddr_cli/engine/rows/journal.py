@@ -423,8 +423,8 @@ def _text_column(cells: Sequence[str]) -> pd.Series[Any]:
     import pandas as pd
 
     # Equal cells are one string.
-    one = {text: text for text in cells}
-    return pd.Series([one[text] for text in cells], dtype=object)
+    one: dict[str, str] = {}
+    return pd.Series(list(map(one.setdefault, cells, cells)), dtype=object)
 
 
 def _typed(name: str, cells: Sequence[str], folder: str | Path) -> Any:
@@ -451,7 +451,7 @@ def _typed(name: str, cells: Sequence[str], folder: str | Path) -> Any:
     if dtype is object:
         return pd.Series([values.get(text) for text in cells], dtype=object)
     distinct = pd.array([values.get(text) for text in place], dtype=dtype)
-    return distinct.take([place[text] for text in cells])
+    return distinct.take(list(map(place.__getitem__, cells)))
 
 
 def _numbers(name: str, cells: Sequence[str], folder: Path) -> Any:
@@ -495,16 +495,14 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
         odd = "\r" in text or "\0" in text
     except UnicodeDecodeError:
         text, odd = content.decode(errors="surrogateescape"), True
-    lines = []
     # Rows stay lines: cells are needed of few, and take more time and memory than all else.
-    for number, line in enumerate(text.split("\n")[:-1], start=2):
-        if odd or '"' in line or line.count(",") != len(header) - 1:
-            if wrong := _wrong(line, len(header)):
-                raise InputError(
-                    f"{path}, line {number}: {wrong}; restore the file or delete the line."
-                )
-            line = _line(_parsed(line)[0])
-        lines.append(line)
+    lines = text.split("\n")[:-1]
+    commas = len(header) - 1
+    unusual = [i for i, line in enumerate(lines) if odd or '"' in line or line.count(",") != commas]
+    for i in unusual:
+        if wrong := _wrong(lines[i], len(header)):
+            raise InputError(f"{path}, line {i + 2}: {wrong}; restore the file or delete the line.")
+        lines[i] = _line(_parsed(lines[i])[0])
     return header, lines, end
 
 
