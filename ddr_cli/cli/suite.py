@@ -428,8 +428,8 @@ def submit(
 
     The folder, suite_<suite>_<method>/, contains the rows, the manifests, the audit, the method's
     file and a card. The fields of the new card come from --card, or else from an earlier card in
-    the folder. If a card lacks a field, the field comes from the metadata of the method's package
-    or from the method's docstring.
+    the folder. Missing fields come from the metadata of the method's package, or from the
+    method's docstring.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
@@ -460,9 +460,9 @@ def verify(
 ) -> None:
     """Rerun a submitted method on randomly chosen splits, and compare its old and new values.
 
-    The method's processes never receive test labels. If all old and new values are bitwise equal,
-    the command records the verification in verified.json. If a value differs, the command shows
-    both values, names the libraries whose versions differ, and exits with code 1.
+    The method's processes never receive test labels. If all old and new values except times are
+    bitwise equal, the command records the verification in verified.json. If a value differs, the
+    command shows both values, names the libraries whose versions differ, and exits with code 1.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table

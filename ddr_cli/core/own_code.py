@@ -313,7 +313,7 @@ def _given(name: str) -> tuple[Any, str]:
     everything = _offered if name in _offered else _from_parent()
     if name not in everything:
         raise InputError(
-            f"{GIVEN}:{name} exists only in another Python process; put its class in a file."
+            f"{GIVEN}:{name} is an object of another Python process; put its class in a file."
         )
     return everything[name]
 

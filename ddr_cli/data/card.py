@@ -84,7 +84,7 @@ class CardFile(Frozen):
 def _no_code(name: str) -> str:
     if is_code(name):
         raise ValueError(
-            f"a card can't refer to your own code ({name}); use a registered format or generator"
+            f"a card can't refer to code ({name}); use a registered format or generator"
         )
     return name
 

@@ -75,7 +75,7 @@ def test_landsat_states_its_predefined_split():
         ("expect:", "split: by_file\nexpect:", "toy.yaml:1:1", "role for each file"),
         ("expect:", "variants: [{options: {a: 1}, expect: {}}]\nexpect:", "toy.yaml:1:1", "'a'"),
         ("toy.csv", "../toy.csv\n    urls: ['http://x/y']", "toy.yaml:4:5", "<folder>/<file>"),
-        ("name: csv", 'name: "sklearn.datasets:load_files"', "toy.yaml:5:", "your own code"),
+        ("name: csv", 'name: "sklearn.datasets:load_files"', "toy.yaml:5:", "refer to code"),
         ("toy.csv", "toy.csv\n    urls: ['file:///etc/x']", "toy.yaml:5:", "pattern"),
         ("name: csv", "name: cvs", "toy.yaml:5:16", "no format called 'cvs'. Did you mean 'csv'"),
         (FILES, "generate: irsi", "toy.yaml:3:11", "no generator .* Did you mean 'iris'"),
