@@ -136,7 +136,7 @@ for _name, _group in {"data": data.app, "new": new.app, "suite": suite.app}.item
 
 _ALLOCATIONS = 50_000
 _LATE = (
-    *("pandas", "scipy.optimize", "scipy.spatial", "scipy.stats"),
+    *("numpy.f2py", "numpy.testing", "pandas", "scipy.optimize", "scipy.spatial", "scipy.stats"),
     *("sklearn.decomposition", "sklearn.discriminant_analysis", "sklearn.ensemble"),
     *("sklearn.kernel_approximation", "sklearn.linear_model", "sklearn.manifold"),
     *("sklearn.metrics", "sklearn.neural_network", "sklearn.preprocessing"),
