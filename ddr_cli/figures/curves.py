@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,16 +33,21 @@ _BEST: dict[str, Any] = {"markersize": 9, "markeredgecolor": "black", "markeredg
 
 @dataclass(frozen=True, eq=False)
 class _Panel:
-    """Curves that share a panel; `rows` also has the methods without the parameter."""
+    """Curves that share a panel.
+
+    `rows`, by family of splits and method, are sorted along the axis. They include the methods
+    without the parameter.
+    """
 
     title: str
     methods: Sequence[Method]
-    rows: pd.DataFrame
+    rows: Mapping[str, Mapping[Method, pd.DataFrame]]
     families: Sequence[str]
 
-    def last(self) -> pd.DataFrame:
-        """Return the rows over re-splits, or of the only family of splits."""
-        return self.rows[self.rows["split"] == self.families[-1]]
+    @property
+    def last(self) -> Mapping[Method, pd.DataFrame]:
+        """The rows over re-splits, or of the only family of splits."""
+        return self.rows[self.families[-1]]
 
 
 class _Curves:
@@ -79,17 +84,19 @@ class _Curves:
 
     def _panels(self, reducers: Sequence[str], second: str | None) -> list[_Panel]:
         """Return a panel per value of `second`, per method, per family of splits, or only one."""
-        picture, rows, families = self.picture, self.picture.rows, self.picture.families
+        picture, families = self.picture, self.picture.families
         if second is not None:
+            values = picture.rows[second]
             return [
                 _Panel(
                     picture.setting_text(second, value),
                     self.methods,
-                    rows[(rows[second] == value) | rows[second].isna()],
+                    self._by_family(picture.rows[(values == value) | values.isna()]),
                     families,
                 )
-                for value in sorted(rows[second].dropna().unique())
+                for value in sorted(values.dropna().unique())
             ]
+        rows = self._by_family(picture.rows)
         if self.by_reducer:
             return [
                 _Panel(name, [each for each in self.methods if each[0] == name], rows, families)
@@ -100,6 +107,15 @@ class _Curves:
                 _Panel(picture.family_title(each), self.methods, rows, [each]) for each in families
             ]
         return [_Panel(picture.note, self.methods, rows, families)]
+
+    def _by_family(self, rows: pd.DataFrame) -> dict[str, dict[Method, pd.DataFrame]]:
+        found = {}
+        for family in self.picture.families:
+            own = self.picture.by_method(rows[rows["split"] == family])
+            for method in own.keys() - {*self.level}:
+                own[method] = own[method].dropna(subset=self.x).sort_values(self.x)
+            found[family] = {method: each for method, each in own.items() if len(each)}
+        return found
 
     @property
     def references(self) -> list[Method]:
@@ -112,19 +128,17 @@ class _Curves:
             return self.picture.name(method)
         return method[1] if self.by_reducer else self.picture.curve_name(method, self.x)
 
-    def at(self, method: Method, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a method, sorted along the axis."""
-        own = self.picture.of(method, rows)
-        return own[own[self.x].notna()].sort_values(self.x)
-
     def draw(self, axes: Axes, panel: _Panel) -> None:
         """Draw the curves of a panel, with their bands and best means, and the horizontal lines."""
         if self.compact:
-            for method in self.methods:
-                own = self.at(method, panel.last())
-                axes.plot(own[self.x], own["mean"], color=style.OTHERS, lw=0.9, zorder=1.2)
-            for method in self.references:
-                own = self.at(method, panel.last())
+            # One line with gaps for all of them.
+            curves = [own for method, own in panel.last.items() if method in self.methods]
+            x, y = (
+                np.concatenate([[*own[name], np.nan] for own in curves])
+                for name in (self.x, "mean")
+            )
+            axes.plot(x, y, color=style.OTHERS, lw=0.9, zorder=1.2)
+            for own in (panel.last[each] for each in self.references if each in panel.last):
                 axes.plot(own[self.x], own["mean"], zorder=1.3, **_REFERENCE)
         several = len(panel.families) > 1
         few = len(panel.methods) <= _FEW
@@ -132,7 +146,9 @@ class _Curves:
             look = self.looks[method]
             label = self.picture.name(method)
             for family in panel.families:
-                own = self.at(method, panel.rows[panel.rows["split"] == family])
+                if method not in panel.rows[family]:
+                    continue
+                own = panel.rows[family][method]
                 hollow = family == "predefined"
                 line: dict[str, Any] = {
                     "label": label,
@@ -163,7 +179,8 @@ class _Curves:
         """Mark the best mean of each of a few curves, or of all of them."""
         if not self.picture.word:
             return
-        curves = [self.at(each, panel.last()) for each in self.picture.reducing(panel.methods)]
+        reducing = self.picture.reducing(panel.methods)
+        curves = [panel.last[each] for each in reducing if each in panel.last]
         for rows in curves if few else [pd.concat(curves)]:
             if len(rows) < 2:
                 continue
@@ -180,8 +197,8 @@ class _Curves:
 
     def level_means(self, panel: _Panel) -> dict[Method, float]:
         """Return the means of the methods without the parameter."""
-        own = {each: self.picture.of(each, panel.last())["mean"] for each in self.level}
-        return {each: float(means.iloc[0]) for each, means in own.items() if len(means)}
+        own = {each: panel.last[each]["mean"] for each in self.level if each in panel.last}
+        return {each: float(means.iloc[0]) for each, means in own.items()}
 
     def level_look(self, method: Method) -> dict[str, Any]:
         """Return the look of a horizontal line, with different dashes from others of its colour."""
@@ -198,10 +215,9 @@ class _Curves:
         low, high = axes.get_ylim()
         ends = []
         for method in panel.methods:
-            own = self.at(method, panel.last())["mean"]
-            if len(own):
-                look = self.looks[method]
-                ends.append((float(own.iloc[-1]), self.name(method), look.colour))
+            if method in panel.last:
+                end = float(panel.last[method]["mean"].iloc[-1])
+                ends.append((end, self.name(method), self.looks[method].colour))
         for method, value in self.level_means(panel).items():
             arrow = " ↑" if value > high else " ↓" if value < low else ""
             text = f"{self.name(method)}: {self.picture.value_of(value)}{arrow}"
@@ -311,10 +327,10 @@ def _printed(drawn: _Curves, axes: Axes, panel: _Panel) -> list[Annotation]:
     several = len({picture.method_at(each.row) for each in picture.quoted}) > 1
     marked, found = set(), []
     for quoted in picture.quoted:
-        method = picture.method_at(quoted.row)
-        if quoted.row not in panel.rows.index or method not in (*panel.methods, *drawn.level):
+        method, family = picture.method_at(quoted.row), picture.row(quoted.row)["split"]
+        if family not in panel.families or method not in (*panel.methods, *drawn.level):
             continue
-        if picture.row(quoted.row)["split"] not in panel.families:
+        if method not in panel.rows[family] or quoted.row not in panel.rows[family][method].index:
             continue
         # The number of a method without the parameter is at the end.
         places = picture.rows[x].dropna().astype(float)
@@ -386,9 +402,9 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     """
     family = picture.families[-1]
     rows = picture.of_family(family).dropna(subset=[x, second])
-    methods = [method for method in picture.methods if len(picture.of(method, rows))]
     best = best_index(rows["mean"], picture.metric)
     rows = rows.assign(near=picture.within_error(rows, best))
+    methods = picture.by_method(rows)
     lower = lower_is_better(picture.metric)
     low, high = float(rows["mean"].min()), float(rows["mean"].max())
     colours: dict[str, Any] = {"cmap": "Blues" if lower else "Blues_r", "vmin": low, "vmax": high}
@@ -396,9 +412,9 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     lines, wide = map(len, places)
     figure = style.new_figure(max(2.2 + 0.56 * wide * len(methods), 6.0), 1.9 + 0.42 * lines)
     grid = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
-    for axes, method in zip(grid, methods, strict=True):
+    for axes, (method, own) in zip(grid, methods.items(), strict=True):
         values = np.full((lines, wide), np.nan)
-        for _, row in picture.of(method, rows).iterrows():
+        for _, row in own.iterrows():
             line, column = (
                 int(np.searchsorted(each, row[name]))
                 for each, name in zip(places, (second, x), strict=True)

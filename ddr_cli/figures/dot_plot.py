@@ -112,9 +112,8 @@ def _value_axes(picture: Picture, grid: Sequence[Axes]) -> None:
 def _spread(picture: Picture) -> str:
     """Return the range of each method's means, for a few methods."""
     parts = []
-    for method in picture.methods:
-        means = picture.of(method, picture.of_family(picture.families[-1]))["mean"].dropna()
-        if len(means):
+    for method, rows in picture.by_method(picture.of_family(picture.families[-1])).items():
+        if len(means := rows["mean"].dropna()):
             ends = dict.fromkeys(picture.value_of(end) for end in (means.min(), means.max()))
             parts.append(f"{picture.name(method)}: {' to '.join(ends)}")
     return "; ".join(parts) if len(parts) <= _FEW else ""
@@ -141,13 +140,12 @@ def _draw_family(
     every: str,
 ) -> None:
     """Draw the dots and the paper's numbers of one family of splits on the lines of a panel."""
-    rows, title = picture.of_family(family), picture.family_title(family)
+    title = picture.family_title(family)
     several, first = len(picture.families) > 1, picture.families[0]
     shift = 0.0 if not several else -_SHIFT if family == first else _SHIFT
-    for method in picture.methods:
-        line = picture.untuned(method)
-        means = picture.of(method, rows)["mean"]
-        if line not in own or means.empty:
+    for method, rows in picture.by_method(picture.of_family(family)).items():
+        line, means = picture.untuned(method), rows["mean"]
+        if line not in own:
             continue
         style = picture.look(line, place=place_of_look, alone=True)
         label = title
@@ -171,11 +169,10 @@ def draw_category_plot(picture: Picture, x: str) -> Figure:
     figure = new_figure(7.4 if len(families) == 1 else 10.0, height + 0.2)
     grid = figure.subplots(1, len(families), sharey=True, sharex=True, squeeze=False)[0]
     for axes, family in zip(grid, families, strict=True):
-        rows = picture.of_family(family)
-        for number, method in enumerate(methods):
-            shift = _SPREAD * ((number + 0.5) / len(methods) - 0.5)
+        for method, rows in picture.by_method(picture.of_family(family)).items():
+            shift = _SPREAD * ((methods.index(method) + 0.5) / len(methods) - 0.5)
             style = picture.look(method)
-            for _, row in picture.of(method, rows).iterrows():
+            for _, row in rows.iterrows():
                 _dot(axes, row, values.index(row[x]) + shift, style, picture.name(method))
         stars = {
             (quoted.value * picture.scale, values.index(row[x]))

@@ -122,9 +122,15 @@ class Picture:
         """Return a tuned method at its default setting."""
         return method[0].removesuffix(TUNED_SUFFIX), method[1]
 
-    def of(self, method: Method, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of one method."""
-        return rows[(rows["reducer_label"] == method[0]) & (rows["classifier_label"] == method[1])]
+    def by_method(self, rows: pd.DataFrame) -> dict[Method, pd.DataFrame]:
+        """Return the rows of each method that has any, in the order of `methods`."""
+        found = {
+            (str(reducer), str(classifier)): own
+            for (reducer, classifier), own in rows.groupby(
+                ["reducer_label", "classifier_label"], sort=False
+            )
+        }
+        return {method: found[method] for method in self.methods if method in found}
 
     def keep_best_at(self, x: str) -> None:
         """For each method and value on the axis, keep only the row of the best other setting."""
@@ -267,8 +273,8 @@ class Picture:
         If there are many curves, only the best one is named. The mean without reduction follows.
         """
         rows = self.of_family(self.families[-1]).dropna(subset=["mean"])
-        curves = {each: self.of(each, rows).sort_values(x) for each in self.swept(x)}
-        curves = {each: own for each, own in curves.items() if len(own)}
+        own, swept = self.by_method(rows), self.swept(x)
+        curves = {each: own[each].sort_values(x) for each in swept if each in own}
         if not self.word or not curves:
             return ""
         best = {each: best_index(own["mean"], self.metric) for each, own in curves.items()}
@@ -284,9 +290,9 @@ class Picture:
             first = best_index(rows.loc[list(best.values()), "mean"], self.metric)
             best = {self.method_at(first): first}
         without |= {
-            each[1]: f" ({each[0]}: {self.value_of(float(means.iloc[0]))})"
+            each[1]: f" ({each[0]}: {self.value_of(float(own[each]['mean'].iloc[0]))})"
             for each in self.level(x)
-            if self.reduces_nothing(each) and len(means := self.of(each, rows)["mean"])
+            if self.reduces_nothing(each) and each in own
         }
         parts = []
         for each, index in best.items():
@@ -346,10 +352,9 @@ class Picture:
             return "There are no results yet."
         parts = []
         for family in self.families:
-            rows = self.of_family(family)
             spans = []
-            for method in self.methods:
-                if len(means := self.of(method, rows)["mean"].dropna()):
+            for method, own in self.by_method(self.of_family(family)).items():
+                if len(means := own["mean"].dropna()):
                     ends = dict.fromkeys(f"{value:.4g}" for value in (means.min(), means.max()))
                     spans.append(f"{self.name(method)} {' to '.join(ends)}")
             parts.append(f"{self.family_title(family)}: {'; '.join(spans)}.")
