@@ -196,7 +196,7 @@ def across(n_comparisons: int) -> list[dict[str, object]]:
             means[place] = (found[:, 0] - found[:, 1]).mean()
         for n in DATA_SETS:
             drawn = means[: n * n_comparisons].reshape(n_comparisons, n)
-            called = np.array([[signed_ranks(each) < ALPHA] for each in drawn])
+            called = (signed_ranks(drawn.T) < ALPHA)[:, None]
             rows.append(
                 {
                     "comparison": "across data sets",

@@ -56,7 +56,7 @@ def difference(first: Any, second: Any, metric: str, equivalence: float) -> dict
     values = np.round(np.asarray(first, dtype=float) - np.asarray(second, dtype=float), 12)
     gain = -values if lower_is_better(metric) else values
     counts = dict(zip(("wins", "equal", "losses"), wins_and_losses(gain, equivalence), strict=True))
-    tested = np.apply_along_axis(signed_ranks, 0, values)
+    tested = signed_ranks(values.reshape(len(values), -1)).reshape(values.shape[1:])
     return counts | {"difference": np.median(values, axis=0), "p": tested[()]}
 
 

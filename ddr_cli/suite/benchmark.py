@@ -28,7 +28,7 @@ from ddr_cli.spec.model import Spec
 from ddr_cli.suite.audits import read_audits
 from ddr_cli.suite.choices import choices, entry
 from ddr_cli.suite.definition import Suite
-from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
+from ddr_cli.suite.leaderboard import Averages, Leaderboard, averages_of
 from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
 from ddr_cli.suite.published import submissions_of
 from ddr_cli.suite.remaining import SuitePart
@@ -65,6 +65,7 @@ class Benchmark:
     """The submitted methods and ensembles that have all rows, by their names."""
     ensembles: Sequence[pd.DataFrame] = field(default=(), repr=False)
     """The rows of each submitted ensemble, which `rows` does not have."""
+    _averages: dict[tuple[str, str, bool], Averages] = field(default_factory=dict, repr=False)
     _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -146,16 +147,14 @@ class Benchmark:
         if key not in self._made:
             track, classifier, metric, tuned, group = key
             self._made[key] = None
+            own, rows = (track, classifier, tuned), self.rows
+            datasets = self.groups[group] if group else ()
             with suppress(InputError):
-                self._made[key] = leaderboard(
-                    self.rows,
-                    classifier=classifier,
-                    metric=metric,
-                    tuned=tuned,
-                    track=track,
-                    datasets=self.groups[group] if group else (),
-                    baseline=self.suite.baseline_of(track),
-                )
+                if own not in self._averages:
+                    found = averages_of(rows, classifier=classifier, tuned=tuned, track=track)
+                    self._averages[own] = found
+                baseline = self.suite.baseline_of(track)
+                self._made[key] = self._averages[own].leaderboard(metric, datasets, baseline)
         return self._made[key]
 
     @cached_property

@@ -99,7 +99,6 @@ def leaderboard(
     track: str = INDUCTIVE,
     datasets: Sequence[str] = (),
     baseline: str = "none",
-    equivalence: float = EQUIVALENCE,
 ) -> Leaderboard:
     """Return the leaderboard of rows as `suite_rows` has them, on these data sets or all.
 
@@ -107,68 +106,125 @@ def leaderboard(
     trial counts as the majority-class baseline of its training set. Except for the choice of
     splits, a method's score does not depend on the other methods.
     """
-    classifier, metric, chosen = _asked(rows, classifier, metric, tuned=tuned, track=track)
-    if datasets:
-        chosen = chosen[chosen["dataset"].isin(datasets)]
-    methods = chosen["method"].unique().tolist()
-    baseline = _known("method", baseline, methods)
-    known = chosen["dataset"].unique().tolist()
-    floors: dict[Any, float] = (
-        chosen.groupby("dataset")[f"floor_{metric}"].first().astype(float).to_dict()
-    )
-    kept = _shared(chosen, len(methods))
-    there = set(kept["dataset"].unique())
-    counted = [name for name in known if name in there]
-    if not counted:
-        raise InputError("No split has results for all methods yet; use 'ddr suite run'.")
+    averages = averages_of(rows, classifier=classifier, tuned=tuned, track=track)
+    return averages.leaderboard(metric, datasets, baseline)
+
+
+@dataclass(frozen=True)
+class Averages:
+    """The rows of one track with one classifier, tuned or not, and their means over splits.
+
+    `pairs` has each data set with each of its methods. Of `rows`, only the splits remain that the
+    most methods of their data set have. By data set, `met` is the number of these methods, `splits`
+    that of these splits, `cells` has the means of each metric, of `seconds` and `failed` by method,
+    and `floors` the metrics of the majority class.
+    """
+
+    track: str
+    classifier: str
+    tuned: bool
+    pairs: pd.DataFrame
+    rows: pd.DataFrame
+    met: pd.Series[int]
+    splits: pd.Series[int]
+    cells: pd.DataFrame
+    floors: pd.DataFrame
+
+    def leaderboard(
+        self, metric: str | None, datasets: Sequence[str], baseline: str
+    ) -> Leaderboard:
+        """Return the leaderboard by one metric, the first if it is None, as `leaderboard` does."""
+        metric = _known("metric", metric, list(map(str, self.floors)))
+        pairs = self.pairs[self.pairs["dataset"].isin(datasets)] if datasets else self.pairs
+        methods, known = (pairs[name].unique().tolist() for name in ("method", "dataset"))
+        baseline = _known("method", baseline, methods)
+        counted = [name for name in known if self.met[name] == len(methods)]
+        if not counted:
+            raise InputError("No split has results for all methods yet; use 'ddr suite run'.")
+        cells: Any = self.cells.loc[counted]
+        means, spent, failed = (cells[name][methods] for name in (metric, "seconds", "failed"))
+        kept = self.rows[self.rows["dataset"].isin(counted)]
+        of_method = kept.groupby("method")[["seconds", "failed"]].mean().reindex(methods)
+        floors = self.floors.loc[counted, metric]
+        scaled = scaled_scores(means, floors.to_numpy()[:, None], metric)
+        scores = pd.DataFrame(scaled, means.index, means.columns).dropna()
+        table = pd.DataFrame(
+            {
+                "method": methods,
+                "datasets": len(counted),
+                "score": scores.mean().to_numpy(),
+                "mean": means.mean().to_numpy(),
+                "failed": of_method["failed"].to_numpy(),
+                "seconds": of_method["seconds"].to_numpy(),
+            }
+        )
+        # Scores that are equal to twelve digits share a rank.
+        table.insert(0, "place", (-table["score"].round(12)).rank(method="min").astype("Int64"))
+        table[["low", "high"]] = np.column_stack(mean_intervals(scores.to_numpy(), MEAN_LEVEL))
+        ranks = rank_intervals(scores.to_numpy(), MEAN_LEVEL)
+        table[["rank_low", "rank_high", "first"]] = np.column_stack(ranks)
+        best = str(table.sort_values("place", kind="stable")["method"].iloc[0])
+        for title, reference in (("best", best), ("baseline", baseline)):
+            compared = difference(means, means[[reference]], metric, EQUIVALENCE)
+            names = ["difference", "wins", "equal", "losses", "p"]
+            columns = pd.DataFrame(compared, columns=names, dtype=float).add_prefix(f"{title}_")
+            columns.loc[methods.index(reference)] = np.nan
+            columns[f"{title}_p_holm"] = holm(columns[f"{title}_p"].to_numpy(dtype=float))
+            table = pd.concat([table, columns], axis=1)
+        return Leaderboard(
+            self.track,
+            self.classifier,
+            metric,
+            self.tuned,
+            best,
+            baseline,
+            table.sort_values("place", kind="stable").reset_index(drop=True),
+            means,
+            scores,
+            spent,
+            failed,
+            floors.to_dict(),
+            {name: int(self.splits[name]) for name in counted},
+            tuple(name for name in known if name not in counted),
+        )
+
+
+def averages_of(
+    rows: pd.DataFrame,
+    *,
+    classifier: str | None = None,
+    tuned: bool = True,
+    track: str = INDUCTIVE,
+) -> Averages:
+    """Return the averages of rows that leaderboards of several metrics or data sets share."""
+    metrics = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
+    floors = [f"floor_{name}" for name in metrics]
+    is_meant = (rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)
+    # Whole rows are costly to take again and again.
+    chosen = rows.loc[is_meant, [*_NEEDED, *metrics, *floors]]
+    if len(chosen) and (chosen[LABELS] != ALL).all():
+        raise InputError(_SEVERAL.format(track, "labels"))
+    chosen = chosen[chosen[LABELS] == ALL]
+    classifier = _known("classifier", classifier, shared_classifiers(chosen))
+    chosen = chosen[chosen["classifier"] == classifier]
+    if chosen.duplicated(["dataset", "split", "split_hash", "method"]).any():
+        raise InputError(_SEVERAL.format(track, "dimensions"))
+    met = _methods_per_split(chosen)
+    most = met.groupby(chosen["dataset"]).max()
+    kept = chosen[met == chosen["dataset"].map(most)]
     kept = kept.assign(seconds=seconds_of(kept), failed=(kept["status"] != OK).astype(float))
-    measured = kept[["dataset", "method", metric, "seconds", "failed"]]
+    measured = kept[["dataset", "method", *metrics, "seconds", "failed"]]
     cells: Any = measured.groupby(["dataset", "method"]).mean().unstack()
-    means, spent, failed = (
-        cells[name].loc[counted, methods] for name in (metric, "seconds", "failed")
-    )
-    of_method = kept.groupby("method")[["seconds", "failed"]].mean().reindex(methods)
-    scaled = scaled_scores(means, [[floors[name]] for name in counted], metric)
-    scores = pd.DataFrame(scaled, means.index, means.columns).dropna()
-    table = pd.DataFrame(
-        {
-            "method": methods,
-            "datasets": len(counted),
-            "score": scores.mean().to_numpy(),
-            "mean": means.mean().to_numpy(),
-            "failed": of_method["failed"].to_numpy(),
-            "seconds": of_method["seconds"].to_numpy(),
-        }
-    )
-    # Scores that are equal to twelve digits share a rank.
-    table.insert(0, "place", (-table["score"].round(12)).rank(method="min").astype("Int64"))
-    table[["low", "high"]] = np.column_stack(mean_intervals(scores.to_numpy(), MEAN_LEVEL))
-    ranks = rank_intervals(scores.to_numpy(), MEAN_LEVEL)
-    table[["rank_low", "rank_high", "first"]] = np.column_stack(ranks)
-    best = str(table.sort_values("place", kind="stable")["method"].iloc[0])
-    for title, reference in (("best", best), ("baseline", baseline)):
-        compared = difference(means, means[[reference]], metric, equivalence)
-        names = ["difference", "wins", "equal", "losses", "p"]
-        columns = pd.DataFrame(compared, columns=names, dtype=float).add_prefix(f"{title}_")
-        columns.loc[methods.index(reference)] = np.nan
-        columns[f"{title}_p_holm"] = holm(columns[f"{title}_p"].to_numpy(dtype=float))
-        table = pd.concat([table, columns], axis=1)
-    splits: Any = kept.groupby("dataset")["split"].nunique()
-    return Leaderboard(
+    return Averages(
         track,
         classifier,
-        metric,
         tuned,
-        best,
-        baseline,
-        table.sort_values("place", kind="stable").reset_index(drop=True),
-        means,
-        scores,
-        spent,
-        failed,
-        {name: floors[name] for name in counted},
-        splits[counted].to_dict(),
-        tuple(name for name in known if name not in counted),
+        chosen[["dataset", "method"]].drop_duplicates(),
+        kept[["dataset", "method", "seconds", "failed"]],
+        most,
+        kept.groupby("dataset")["split"].nunique(),
+        cells,
+        chosen.groupby("dataset")[floors].first().astype(float).set_axis(metrics, axis=1),
     )
 
 
@@ -187,37 +243,16 @@ def rank_text(row: Mapping[Any, Any], of: int | None = None) -> str:
     )
 
 
-def _asked(
-    rows: pd.DataFrame, classifier: str | None, metric: str | None, *, tuned: bool, track: str
-) -> tuple[str, str, pd.DataFrame]:
-    """Return the classifier, the metric, and the rows of a leaderboard with its columns."""
-    # Whole rows are costly to take again and again.
-    own = [name for name in map(str, rows.columns) if name in _NEEDED or f"floor_{name}" in rows]
-    own += [f"floor_{name}" for name in own if f"floor_{name}" in rows]
-    is_meant = (rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)
-    chosen = rows.loc[is_meant, own]
-    if len(chosen) and (chosen[LABELS] != ALL).all():
-        raise InputError(_SEVERAL.format(track, "labels"))
-    chosen = chosen[chosen[LABELS] == ALL]
-    classifier = _known("classifier", classifier, shared_classifiers(chosen))
-    chosen = chosen[chosen["classifier"] == classifier]
-    floored = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
-    metric = _known("metric", metric, floored)
-    if chosen.duplicated(["dataset", "split", "split_hash", "method"]).any():
-        raise InputError(_SEVERAL.format(track, "dimensions"))
-    return classifier, metric, chosen
-
-
 def counted_rows(rows: pd.DataFrame, board: Leaderboard) -> pd.DataFrame:
     """Return the rows that a leaderboard counts."""
     own = board.rows_of(rows)
-    return _shared(own[own["tuned"] == board.tuned], len(board.table))
+    own = own[own["tuned"] == board.tuned]
+    return own[_methods_per_split(own) == len(board.table)]
 
 
-def _shared(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
-    """Return the rows of splits that all methods have; a split is identified by its hash."""
-    met = rows.groupby(["dataset", "split", "split_hash"])["method"].transform("nunique")
-    return rows[met == n_methods]
+def _methods_per_split(rows: pd.DataFrame) -> pd.Series[int]:
+    """Return how many methods have the split of each row; a split is identified by its hash."""
+    return rows.groupby(["dataset", "split", "split_hash"])["method"].transform("nunique")
 
 
 def _known(what: str, requested: str | None, names: Sequence[str]) -> str:

@@ -215,4 +215,4 @@ def test_signed_ranks_are_as_scipy_has_them(n, digits):
     exact = stats.PermutationMethod(n_resamples=2**13) if digits == 1 and n < 14 else "auto"
     assert len(np.unique(np.abs(values))) < n or digits == 9
     expected = stats.wilcoxon(values[values != 0], method=exact).pvalue
-    assert signed_ranks(values) == pytest.approx(expected, rel=1e-12)
+    assert signed_ranks(values[:, None]) == pytest.approx(expected, rel=1e-12)

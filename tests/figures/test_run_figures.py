@@ -467,12 +467,13 @@ def test_more_than_ten_methods_have_a_panel_each_before_all_the_others(summary_o
     )
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == [f"CCDR {k}" for k in range(2, 13)]
-    # Everyone in grey, the panel's own twice, and no reduction as a level line in each.
-    assert {len(axes.lines) for axes in figure.axes} == {11 + 2 + 1}
-    own = figure.axes[3].lines
-    assert {to_hex(line.get_color()) for line in own[:11]} == {"#d0d0d0"}
-    assert own[12].get_ydata() == pytest.approx(np.full(4, 10.0))
-    assert own[13].get_label() == "no reduction"
+    # Everyone in one grey line, the panel's own twice, and no reduction as a level line in each.
+    assert {len(axes.lines) for axes in figure.axes} == {1 + 2 + 1}
+    grey, _, own, level = figure.axes[3].lines
+    assert to_hex(grey.get_color()) == "#d0d0d0"
+    assert np.isnan(grey.get_ydata()).sum() == 11
+    assert own.get_ydata() == pytest.approx(np.full(4, 10.0))
+    assert level.get_label() == "no reduction"
     assert _legend(figure) == [
         *("mean over 10 re-splits", "predefined split (n = 1)", "no reduction"),
         *("other methods", "the middle 80 % of 10 re-splits"),
