@@ -1,5 +1,6 @@
 """A suite on a dask cluster of separate processes gives the bits of a local run."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -77,33 +78,31 @@ def asked(work, tmp_path, monkeypatch):
 @pytest.fixture
 def cluster(tmp_path):
     """Start a scheduler and two workers, each with its own empty cache and without downloads."""
-    processes, file = [], tmp_path / "scheduler.json"
+    file = tmp_path / "scheduler.json"
 
     def start(command, *words, **environment):
         code = ["-m", f"distributed.cli.dask_{command}", "--scheduler-file", str(file)]
-        processes.append(
-            subprocess.Popen(
-                [sys.executable, *code, "--no-dashboard", *words],
-                env=os.environ | environment,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+        process = subprocess.Popen(
+            [sys.executable, *code, "--no-dashboard", *words],
+            env=os.environ | environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
+        ends.callback(process.wait)
+        ends.callback(process.kill)
 
-    start("scheduler", "--port", "0")
-    for i in range(2):
-        folder = tmp_path / f"worker{i}"
-        options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(folder)]
-        own = {"DDR_CACHE": str(folder / "cache"), "DDR_DATA": "", "DDR_OFFLINE": "1"}
-        start("worker", "--name", str(i), *options, **own)
-    # It waits for the file, and until the file is complete.
-    with distributed.Client(scheduler_file=str(file)) as client:
+    with contextlib.ExitStack() as ends:
+        start("scheduler", "--port", "0")
+        for i in range(2):
+            folder = tmp_path / f"worker{i}"
+            options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(folder)]
+            own = {"DDR_CACHE": str(folder / "cache"), "DDR_DATA": "", "DDR_OFFLINE": "1"}
+            start("worker", "--name", str(i), *options, **own)
+        # It waits for the file, and until the file is complete.
+        client = ends.enter_context(distributed.Client(scheduler_file=str(file)))
         client.wait_for_workers(2, timeout=30)
         yield client
-    for process in processes:
-        process.kill()
-        process.wait()
 
 
 def wait_for(condition):
