@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ddr_cli.suite.remaining import SuitePart
 
 SHOWN = "table.json"
+_AGAIN = "computed earlier: no result, setting or code has changed since"
 _KINDS = (CARD, VERIFIED, "*/trials.csv", "*/controls.csv", "*/manifest.json")
 
 
@@ -62,7 +63,7 @@ def kept(
         with suppress(OSError, ValueError, LookupError, TypeError):
             found: dict[str, Any] = json.loads(path.read_bytes())
             if found["state"] == state:
-                return found
+                return found | {"notes": [*found["notes"], _AGAIN]}
     found = made() | {"state": state}
     with suppress(OSError):
         own.parent.mkdir(parents=True, exist_ok=True)
