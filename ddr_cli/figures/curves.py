@@ -135,8 +135,8 @@ class _Curves:
             gap = np.full((1, 2), np.nan)
             curves = [own for method, own in panel.last.items() if method in self.methods]
             points = [own[[self.x, "mean"]].to_numpy(dtype=float) for own in curves]
-            line = np.concatenate([part for own in points for part in (own, gap)] or [gap])
-            axes.plot(*line.T, color=style.OTHERS, lw=0.9, zorder=1.2)
+            parts = [part for own in points for part in (own, gap)] or [gap]
+            axes.plot(*np.concatenate(parts).T, color=style.OTHERS, lw=0.9, zorder=1.2)
             for own in (panel.last[each] for each in self.references if each in panel.last):
                 axes.plot(own[self.x], own["mean"], zorder=1.3, **_REFERENCE)
         several = len(panel.families) > 1
