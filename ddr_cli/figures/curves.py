@@ -131,14 +131,7 @@ class _Curves:
     def draw(self, axes: Axes, panel: _Panel) -> None:
         """Draw the curves of a panel, with their bands and best means, and the horizontal lines."""
         if self.compact:
-            # One line with gaps for all of them.
-            gap = np.full((1, 2), np.nan)
-            curves = [own for method, own in panel.last.items() if method in self.methods]
-            points = [own[[self.x, "mean"]].to_numpy(dtype=float) for own in curves]
-            parts = [part for own in points for part in (own, gap)] or [gap]
-            axes.plot(*np.concatenate(parts).T, color=style.OTHERS, lw=0.9, zorder=1.2)
-            for own in (panel.last[each] for each in self.references if each in panel.last):
-                axes.plot(own[self.x], own["mean"], zorder=1.3, **_REFERENCE)
+            self._draw_others(axes, panel)
         several = len(panel.families) > 1
         few = len(panel.methods) <= _FEW
         for method in panel.methods:
@@ -173,6 +166,17 @@ class _Curves:
             axes.axhline(value, label=self.picture.name(method), **self.level_look(method))
         if not self.compact:
             self._mark_best(axes, panel, few=few)
+
+    def _draw_others(self, axes: Axes, panel: _Panel) -> None:
+        """Draw all curves in grey, and the reference."""
+        # One line with gaps for all of them.
+        gap = np.full((1, 2), np.nan)
+        curves = [own for method, own in panel.last.items() if method in self.methods]
+        points = [own[[self.x, "mean"]].to_numpy(dtype=float) for own in curves]
+        parts = [part for own in points for part in (own, gap)] or [gap]
+        axes.plot(*np.concatenate(parts).T, color=style.OTHERS, lw=0.9, zorder=1.2)
+        for own in (panel.last[each] for each in self.references if each in panel.last):
+            axes.plot(own[self.x], own["mean"], zorder=1.3, **_REFERENCE)
 
     def _mark_best(self, axes: Axes, panel: _Panel, *, few: bool) -> None:
         """Mark the best mean of each of a few curves, or of all of them."""
