@@ -69,7 +69,7 @@ def _show_version(requested: bool) -> None:
 
         typer.echo(f"ddr {__version__}")
         typer.echo(f"--sandbox: {sandbox_problem() or 'bubblewrap is available'}")
-        # What a report of a wrong number needs: libraries, BLAS and threads.
+        # Reports of wrong numbers need the versions of libraries and BLAS, and the threads.
         show_versions()
         raise typer.Exit
 
@@ -148,7 +148,8 @@ def main() -> None:
     """Run the program (the console script `ddr`)."""
     # Loading all of them takes a second, and few commands use all of them.
     load_when_used(*_LATE)
-    # A plan is of many small things that stay: looking for rubbish among them is a third of it.
+    # A plan has many small objects, all of which stay; by default, a third of the time of planning
+    # is spent on garbage collection.
     gc.set_threshold(_ALLOCATIONS)
     with lasting_streams():
         app()

@@ -87,7 +87,7 @@ def status(
             **{name: str(row[name] or "?") for name in counts},
             "size": "-" if not row["bytes"] else decimal(row["bytes"], precision=0),
             "found": row["place"],
-            # `ddr describe` shows the conditions in full.
+            # Only the name of the licence; `ddr describe` shows its conditions.
             "licence": row["licence"].partition(";")[0].partition(",")[0] or "not stated",
         }
         for row in rows

@@ -99,7 +99,7 @@ def _spec(dataset: str, reducers: list[str], settings: list[str], steps: list[st
         raise InputError(
             f"'ddr embed' can't draw the unlabelled samples of {card.name}; use 'ddr run'."
         )
-    # Rows of one group on both sides would make the error too good.
+    # Groups with rows in both the training and the test set would make the error too low.
     kind = "grouped" if card.has_groups else "fraction"
     split: dict[str, Any] = {"kind": kind, "train": 0.5, "repeats": 1}
     items: list[str | dict[str, Any]] = [

@@ -54,7 +54,7 @@ def fit(
     names = [step.name for step in loaded.preprocess]
     names += [winner.reducer.name, winner.classifier.name]
     for name in (each for each in names if is_code(each) and ".py:" in each):
-        # skops finds a class of a file only where that file is loaded already.
+        # skops loads a class from a user's file only if that file has been loaded before.
         typer.echo("from ddr_cli.core.own_code import load_code, trust")
         typer.echo(f"trust(); load_code({name!r})")
     typer.echo("import skops.io")

@@ -42,7 +42,7 @@ _REGISTRIES = {
 
 
 def _names_and_summaries(kind: str) -> Iterable[tuple[str, str]]:
-    # Each kind imports what it lists and no more: completion must stay fast.
+    # Each kind imports only what it lists: shell completion must stay fast.
     if kind in ("configs", "suites"):
         return _titles(kind)
     if kind == "datasets":

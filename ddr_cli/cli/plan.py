@@ -80,7 +80,7 @@ def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
         counted.remove("failed")
     rows = []
     for each in facts:
-        # The rows of another version of the spec are not counted.
+        # A run would reject the existing rows, so they are not counted.
         cells = [
             "?" if each.conflict and name not in ("trials", "fits") else str(getattr(each, name))
             for name in counted

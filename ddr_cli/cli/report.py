@@ -111,7 +111,7 @@ def _show(outcome: ReportOutcome, *, full: bool) -> None:
     for result in papers if full else ():
         for table in paper_tables(result):
             print_table(screen, table)
-    # Next to papers, or if there are many, each own run is one line.
+    # With papers, or with many own runs, each own run is only one line of a table.
     shown = full or (not papers and len(own) <= _MOST_OWN_RUNS)
     for run in outcome.own if shown else ():
         for table in own_run_tables(run):

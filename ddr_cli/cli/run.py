@@ -54,7 +54,7 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
             typer.echo(f"{spec.name}: {line}")
 
     def load_libraries() -> None:
-        # What is needed in the end is loaded while the processes load what they need.
+        # Load the modules for the results now, while the worker processes load their libraries.
         import ddr_cli.papers.figure_notes
         import ddr_cli.report.run_files
 
@@ -111,7 +111,8 @@ def _show(
             f"Interrupted: {ended} of {outcome.planned} trials are saved in {outcome.folder}.",
             err=True,
         )
-    # A checkout writes all files within moments, in any order; of one spec all is made anew then.
+    # A git checkout writes all files within moments, in any order. With several specs, small
+    # differences in time are therefore ignored; the files of a single spec are made again.
     is_derived = outcome.done == 0 and _is_derived(
         outcome.folder, _CHECKOUT_SECONDS if one_of_several else 0.0
     )
@@ -123,7 +124,7 @@ def _show(
 
         summary = summary_of(outcome.folder)
         if not is_derived:
-            # It brings Matplotlib along.
+            # These imports also load Matplotlib.
             from ddr_cli.papers.figure_notes import notes_on
             from ddr_cli.report.run_files import write_run
 

@@ -24,7 +24,7 @@ class _Stream:
         self.error: OSError | None = None
 
     def write(self, text: str) -> int:
-        # A terminal's code page, or PYTHONIOENCODING=ascii, lacks some characters.
+        # The terminal's encoding, such as PYTHONIOENCODING=ascii, may lack some characters.
         encoding = self._stream.encoding or "utf-8"
         shown = text.encode(encoding, "replace").decode(encoding)
         self._try(lambda: self._stream.write(shown))
@@ -38,7 +38,7 @@ class _Stream:
             do()
         except OSError as error:
             self.error = self.error or error
-            # What is buffered has to go somewhere, at the latest when Python ends.
+            # Python writes buffered text again, at the latest at exit; the null device accepts it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
     def __getattr__(self, name: str) -> Any:
@@ -54,7 +54,7 @@ def lasting_streams() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            # Else the next file that is opened, such as a journal, would be the stream.
+            # Otherwise the next opened file, such as a journal, would get this stream's descriptor.
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
     sys.stdout, sys.stderr = out, _ = _Stream(sys.stdout), _Stream(sys.stderr)
     try:

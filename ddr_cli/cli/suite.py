@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ddr_cli.suite.own_method import Joined
     from ddr_cli.suite.remaining import SuitePart
 
-_AUDITED = 3  # data sets on which a suite's own methods are audited
+_AUDITED = 3  # number of data sets on which a suite's own methods are audited
 
 app = typer.Typer(
     help="Compare many methods on many data sets under one protocol.", no_args_is_help=True
@@ -169,7 +169,7 @@ def run(
     if not quiet:
         typer.echo(progress_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")
-    # A failed trial is a result: the method scores as the majority-class baseline there.
+    # A failed trial is a result: on that split the method gets the majority-class baseline's score.
     exit_unless_done(endings, allow_failed=not new_failures(endings))
 
 
@@ -243,7 +243,7 @@ def table(
     def planned() -> tuple[Suite, list[SuitePart]]:
         with nothing_fitted():
             suite = _load(name, trust)
-            # Classifiers on all features are a choice, too.
+            # The table of choices also includes the classifiers on all features.
             more = {CLASSIFIERS} & suite.tracks.keys() if track == INDUCTIVE else ()
             return suite, _parts(suite, out, [track, *more], only)
 
@@ -303,7 +303,7 @@ def export(
         options = {"track": INDUCTIVE, "classifier": None, "metric": None, "defaults": False}
         ranked = [part for part in parts if part.track in (INDUCTIVE, CLASSIFIERS)]
         shown = None
-        with suppress(InputError):  # no split is finished by all methods
+        with suppress(InputError):  # there is no split that all methods completed
             shown = shown_board(name, out, lambda: (suite, ranked), (), **options)
         names = write_archive(suite, parts, folder_of(suite, out), file, shown)
         typer.echo(f"An archive of {len(names)} files:\n  {file}")
@@ -383,7 +383,7 @@ def add(
 
 
 def _show(joined: Joined) -> None:
-    """Print where a method of the user's ranks; its rank is the last line."""
+    """Print the leaderboards around a user's own method; the last line is its rank."""
     from ddr_cli.suite.audits import audit_line
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
 

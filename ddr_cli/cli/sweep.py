@@ -81,7 +81,7 @@ def sweep(
             raise InputError("Use --reducer and --classifier only with --dataset.")
         repeats = options.repeats
         if spec is None and not any("repeats" in text for text in options.overrides or ()):
-            # A first look; the spec's own number takes five times as long.
+            # Few repeats suffice for a first look; the spec's own number takes five times as long.
             repeats = repeats or DEFAULT_REPEATS
         base = load(spec or DEFAULT_SPEC, options.trust, options.overrides, repeats)
     else:
@@ -108,7 +108,7 @@ def _spec_of(
 ) -> Spec:
     from ddr_cli.spec import make_spec
 
-    # The default n_components, which the sweep replaces, need not be possible.
+    # The default n_components may be impossible here, but the sweep replaces it.
     names = [param.removeprefix("reducer.") for param in params]
     return allowed(
         options.trust,

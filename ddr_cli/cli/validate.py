@@ -8,7 +8,7 @@ from ddr_cli.cli.options import Overrides, SpecNames, Trust, load
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.progress import track
 
-_FEW = 10  # are checked at once, and a question about trust needs the terminal
+_FEW = 10  # so few specs need no progress bar, which would disturb a question about trust
 
 
 def validate(specs: SpecNames, overrides: Overrides = None, trust: Trust = False) -> None:

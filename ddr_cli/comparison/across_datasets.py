@@ -91,7 +91,7 @@ def table_of_pairs(selection: Selection, equivalence: float) -> pd.DataFrame:
             met = [[(a.row, b.row) for a, b in pairs] for pairs in meetings(mine, theirs).values()]
             if not met:
                 continue
-            # On each data set, the mean over the runs in which the two met.
+            # For each data set, take the mean difference over the runs that contain both methods.
             means = np.array(
                 [np.mean([paired(a, b).values.mean() for a, b in rows]) for rows in met]
             )

@@ -41,7 +41,7 @@ def largest_class_score(spec: Spec, metric: str) -> float | None:
     try:
         card = load_card(dataset.name)
         options = card.choose(dict(dataset.options))  # type: ignore[arg-type]  # checked there
-        # Of a generated data set of another size only the shares are known.
+        # If options change the size of a generated data set, only its class fractions stay known.
         classes = card.expected(options).classes or card.expect.classes
     except InputError:
         return None
@@ -94,7 +94,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
         high = highs.get(_place(row))
         if low is not None and high is not None:
             record["scaled"] = scaled(row["mean"], low, high)
-        # Methods are given shuffled labels at their default settings.
+        # Shuffled labels are only used at default settings, so tuned rows have no such control.
         if not row.is_tuned:
             record |= agreements.get(_key(row), {})
         records.append(record)

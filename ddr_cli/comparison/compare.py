@@ -167,7 +167,7 @@ def _references(selection: Selection, against: str | None) -> dict[Track, Compar
     found: dict[Track, ComparedMethod | None] = {}
     for track in TRACKS:
         own = (entry for entry in entries if entry.track == track and name in (None, entry.name))
-        # A reference that is asked for also serves the other track.
+        # A requested reference is also used in a track in which it was not run.
         found[track] = next(own, next((entry for entry in entries if entry.name == name), None))
     return found
 

@@ -70,7 +70,7 @@ def plain(value: Any) -> str:
 
 def family_name(family: str, n: int) -> str:
     """Return ``50 re-splits``, ``the predefined split`` or ``all samples``."""
-    # Where sizes of the training part are compared, a family's name ends with its size.
+    # If a run compares training sizes, a family's name ends with its size, which is dropped here.
     kind = family.partition("-")[0]
     one, many = _FAMILIES.get(kind, (f"{family} split", f"{family} splits"))
     if family == "predefined":
@@ -112,7 +112,7 @@ def number(value: float | None, metric: str, *, unit: bool = True) -> str:
 
 def difference_text(value: float, metric: str, *, unit: bool = True) -> str:
     """Return a difference of two values: ``+0.35 percentage points`` for rates."""
-    value = round(value, 12) + 0.0  # Rounding alone is no difference, and no minus.
+    value = round(value, 12) + 0.0  # Rounding errors are no difference, and -0.0 becomes 0.0.
     if not is_rate(metric):
         return f"{value:+.3g}"
     return f"{100 * value:+.2f}{' percentage points' if unit else ''}"

@@ -61,7 +61,7 @@ class ComparedRun:
 def load_compared(runs: Sequence[Path | Summary]) -> tuple[ComparedRun, ...]:
     """Read the runs given as folders; runs of the same name are labelled with their folder."""
     folders = [run if isinstance(run, Path) else run.run.folder for run in runs]
-    # Path.resolve refuses a link to itself, which reading the run reports.
+    # Unlike Path.resolve, realpath accepts a link to itself, which reading the run reports later.
     given = {Path(realpath(folder)): run for folder, run in zip(folders, runs, strict=True)}
     twice = len({folder.name for folder in given}) < len(given)
     parents = {folder.parent for folder in given} if twice else set()
@@ -340,7 +340,8 @@ def _with_value(
     shown = f"{parameter_name(column, short=True)} = {plain(value)}"
     absent = column not in group or group[column].isna().all()
     if absent and tuned:
-        # What it has chosen on each split is no setting of all; what it doesn't have, it can't.
+        # A tuned method selects its values split by split, so its own row has none. The other rows
+        # of the same component show whether it has this parameter at all.
         piece = column.partition(".")[0]
         rows = place.summary.rows
         same = rows[rows[piece] == group[piece].iloc[0]] if piece in rows else rows

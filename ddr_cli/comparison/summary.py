@@ -265,7 +265,7 @@ def summarize(run: Run) -> Summary:
     a run that tunes, `tuned` marks the rows of tuned settings: their parameter columns are empty,
     and `chosen` has the setting that was selected most often.
     """
-    # Members are places; a part of a run's trials has gaps in its index.
+    # `members` are row positions, but a subset of a run's trials has gaps in its index.
     run = replace(run, trials=run.trials.reset_index(drop=True))
     parameters = parameter_columns(run.trials.columns)
     axes, tuned = (
@@ -279,7 +279,7 @@ def summarize(run: Run) -> Summary:
         trials = _without_chosen_values(run, trials, parameters)
     values = {metric: run.trials[metric].to_numpy(dtype=float) for metric in run.spec.metrics}
     is_ok = (run.trials["status"] == journal.OK).to_numpy()
-    # Groups of one column: a group of a whole table is costly to take.
+    # Only one column is grouped, because extracting the groups of a whole table is slow.
     for key, group in trials.groupby(keys, dropna=False, sort=False)["status"]:
         members = group.index.to_numpy()
         setting = _named(keys, key)
@@ -293,7 +293,7 @@ def summarize(run: Run) -> Summary:
         if run.failed:
             named["failed"] = int((~is_ok[members]).sum())
         for position, metric in enumerate(run.spec.metrics):
-            # A measure fills the column of its own metric alone.
+            # A row of a measure has values only for the measure's own metric.
             own = values[metric][members]
             scored = members[~np.isnan(own)]
             if not len(scored):
@@ -309,7 +309,7 @@ def summarize(run: Run) -> Summary:
     columns += ["low", "high", "level", "interval"]
     columns += ["mean_low", "mean_high", "mean_level", "mean_interval", *[CHOSEN] * bool(tuned)]
     rows = pd.DataFrame([row for _, row, _ in found], columns=columns)
-    # A gap among whole numbers would turn the column into objects, which no axis can be made of.
+    # A missing value would turn integers into objects, which can't be the values of an axis.
     for name in (*parameters, *axes):
         if name != LABELS and rows[name].dtype != run.trials[name].dtype:
             rows[name] = rows[name].astype(run.trials[name].dtype)
@@ -322,7 +322,7 @@ def parameter_columns(columns: Iterable[str]) -> list[str]:
 
 
 def _in_order_of_split(trials: pd.DataFrame) -> pd.DataFrame:
-    # Sums depend on their order in the last digit, and the journal's is that of finishing.
+    # The order affects the last digit of a sum, and the journal has trials as they finished.
     index = trials["split"].str.extract(r"(?:^|-)(\d+)$", expand=False).astype(float)
     return trials.loc[index.sort_values(kind="stable", na_position="first").index]
 
@@ -388,7 +388,7 @@ def _statistics(run: Run, family: str, metric: str, values: NDArray[np.float64])
             MEAN_LEVEL,
             n_train=sizes[0],
             n_test=sizes[1],
-            # Points of one group are not drawn one by one.
+            # Samples of one group are not independent, so this variance does not apply to groups.
             point_variance=rate_variance(found["mean"])
             if scale.of_points and not family.startswith("grouped")
             else None,
@@ -424,7 +424,7 @@ def find_item(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, It
         and all(
             any(same_value(setting[column], value) for value in values)
             for name, values in _fixed(run, item, is_tuned=bool(setting.get(TUNED))).items()
-            # A parameter that was added later has no column: every row has its default.
+            # A parameter that is newer than the journal has no column; all rows have its default.
             if (column := f"{piece}.{name}") in setting
         )
     ]

@@ -27,8 +27,8 @@ def paired(first: Row, second: Row) -> PairedDifferences:
 
     If one method was run on more splits, only the common splits are used.
     """
-    # One hash may stand for several repeats, which differ in the methods' own randomness: of all
-    # points there is but one split, and of few groups there are few.
+    # Within a family, splits are matched by name and hash: all samples give only one split, and few
+    # groups give few, so repeats that differ only in the methods' randomness share a hash.
     named = first.family == second.family
     splits, others = (row.splits[named] for row in (first, second))
     both = set(splits) & set(others)
@@ -64,14 +64,14 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
     if len(found[0].splits) < 2 or sizes is None or min(sizes) == 0:
         return None
     scale = get_scale(first["metric"])
-    # A mean of several differences varies no more than these do on average.
+    # The variance of a mean of differences is at most the mean of their variances.
     variances = [rate_variance(a.values.mean(), b.values.mean()) for a, b in pairs]
     return mean_interval(
         np.mean([each.values for each in found], axis=0),
         MEAN_LEVEL,
         n_train=sizes[0],
         n_test=sizes[1],
-        # Points of one group are not drawn one by one.
+        # Samples of one group are not independent, so this variance does not apply to groups.
         point_variance=float(np.mean(variances))
         if scale.of_points and not first.family.startswith("grouped")
         else None,

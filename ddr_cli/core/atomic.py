@@ -42,7 +42,7 @@ def atomic_open(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
         aside.replace(path)
     except OSError as error:
         if error.filename is not None and str(error.filename) == str(aside):
-            # The caller knows the file by its own name.
+            # The error must name the caller's file, not the temporary one.
             raise type(error)(error.errno, error.strerror, str(path)) from error
         raise
     finally:

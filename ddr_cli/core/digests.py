@@ -1,4 +1,4 @@
-"""Digests of files and code: what was derived from them is up to date if they are equal."""
+"""Digests of files and code: a derived file is up to date if the digests have not changed."""
 
 from __future__ import annotations
 

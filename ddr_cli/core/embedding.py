@@ -1,4 +1,4 @@
-"""What the methods of a transformer return, for every library's conventions."""
+"""The embedding that a transformer's methods return, for every library's conventions."""
 
 from __future__ import annotations
 

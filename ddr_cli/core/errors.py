@@ -12,7 +12,7 @@ from collections.abc import Iterable
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
 
 _SHORT = 5
-_MOST_FRAMES, _MOST_CHARACTERS = 20, 8_000  # of a traceback
+_MOST_FRAMES, _MOST_CHARACTERS = 20, 8_000  # limits of a traceback
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -75,7 +75,7 @@ def shortage(error: BaseException) -> str | None:
     cause: BaseException | None = error
     while cause is not None:
         number = cause.errno if isinstance(cause, OSError) else None
-        # The system's loader has no number for it.
+        # The dynamic loader reports a lack of memory without an error number.
         unmapped = isinstance(cause, ImportError) and "failed to map segment" in str(cause)
         if isinstance(cause, MemoryError) or number == errno.ENOMEM or unmapped:
             return (
@@ -95,9 +95,9 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
     by_folded = {choice.casefold(): choice for choice in choices}
     folded = word.casefold()
     close = difflib.get_close_matches(folded, by_folded, n=3, cutoff=0.6)
-    # Two letters that change places are the likeliest slip.
+    # Two swapped letters are the most likely typing error.
     for found in sorted(close, key=lambda each: Counter(each) != Counter(folded)):
-        # In a short word two wrong letters make another word: 'seed' is not 'sweep'.
+        # In a short word, two wrong letters are too many: 'seed' is not a typing error for 'sweep'.
         missing, extra = Counter(found) - Counter(folded), Counter(folded) - Counter(found)
         one_off = missing.total() <= 1 and extra.total() <= 1
         if len(folded) > _SHORT or one_off or folded in found or found in folded:

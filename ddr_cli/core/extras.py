@@ -41,7 +41,8 @@ def load_library(library: str) -> Any:
     """Import the module of a distribution; the ImportError states how to install it."""
     module, _ = _LIBRARIES[library]
     try:
-        with catch_warnings(action="ignore", category=ImportWarning):  # about its own extras
+        # Some libraries warn that their own extras are missing.
+        with catch_warnings(action="ignore", category=ImportWarning):
             return import_module(module)
     except ModuleNotFoundError as error:
         how = missing_library(library)

@@ -74,7 +74,8 @@ class _Deferring:
         spec = PathFinder.find_spec(name, path, target) if name in self._modules else None
         if spec is not None and (loader := spec.loader) is not None:
             if name == "pandas":
-                # Without pyarrow, pandas loads and selects texts faster; it can still read Parquet.
+                # Without pyarrow, pandas loads faster and selects from columns of text faster; it
+                # can still read Parquet files.
                 execute = as_if_missing("pyarrow")(loader.exec_module)
                 loader.exec_module = execute  # type: ignore[method-assign]
             spec.loader = LazyLoader(loader)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from ddr_cli.core.errors import InputError
 
-# Those of this process, and then of each worker.
+# Files that this process has open, and files that each worker adds.
 _OPEN_FILES, _OPEN_FILES_PER_WORKER = 24, 2
 
 

@@ -210,7 +210,7 @@ def _read(path: Path) -> bytes:
 
 def _from_file(path: Path) -> ModuleType:
     content = _read(path)
-    # The text is part of the name, so that an edited file is another module.
+    # The hash of the content is part of the name, so an edited file becomes a new module.
     name = f"ddr_own_{path.stem}_{sha256(os.fsencode(path) + content).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
@@ -260,7 +260,7 @@ def copies_of(original: Any) -> Callable[[], Any]:
 
     make.__name__ = type(original).__name__
     for name in dir(type(original)):
-        # What the object can do is asked of what makes it, as of a class.
+        # The rest of ddr asks a factory, as it asks a class, which methods its objects have.
         if not name.startswith("_") and hasattr(original, name):
             setattr(make, name, None)
     return make
@@ -347,7 +347,7 @@ def _is_on_path(module: str) -> bool:
     file = getattr(sys.modules.get(module), "__file__", None)
     if module == "__main__" or file is None:
         return False
-    # A module that was loaded from its file under another name is not found by its name.
+    # Another process can't find a module that was loaded from its file under another name.
     place = Path(file).parent / Path(file).name.partition(".")[0]
     place = place.parent if place.name == "__init__" else place
     folder = place.parents[module.count(".")]
@@ -404,7 +404,8 @@ def _of_class(piece: type, seen: set[int]) -> Iterator[str]:
     elif isinstance(vars(piece).get("version"), int | str):
         yield f"version {piece.version}"  # type: ignore[attr-defined]
     else:
-        # By its parts: a notebook has the source of functions, not of classes.
+        # Hash the class by its members: Python finds the source of a notebook's functions, but not
+        # of its classes.
         yield from _facts(piece.__bases__, seen)
         for key in sorted(vars(piece).keys() - _OF_EVERY_CLASS):
             yield key
@@ -440,5 +441,5 @@ def _value_hash(value: Any) -> str:
 
     try:
         return str(joblib.hash(value))
-    except Exception:  # what can't be pickled, such as a lock, is told by its kind
+    except Exception:  # a value that can't be pickled, such as a lock, counts by its type
         return type(value).__qualname__

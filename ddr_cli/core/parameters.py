@@ -33,7 +33,7 @@ def parameter_model(factory: Callable[..., Any]) -> type[BaseModel]:
     target: Callable[..., Any] = (
         inspect.getattr_static(factory, "__init__") if inspect.isclass(factory) else factory
     )
-    # The fields of a dataclass may be those of a base class in another file.
+    # A dataclass can inherit fields from another file, where their annotations must be resolved.
     hints = get_type_hints(factory if is_dataclass(factory) else target, include_extras=True)
     fields: dict[str, Any] = {}
     for name, parameter in inspect.signature(target).parameters.items():
@@ -42,7 +42,7 @@ def parameter_model(factory: Callable[..., Any]) -> type[BaseModel]:
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[name] = (hints.get(name, Any), default)
     with warnings.catch_warnings():
-        # A parameter may be called as a method of BaseModel is (`copy` is common); no one calls it.
+        # A parameter may have the name of a BaseModel method, such as `copy`, that is never called.
         warnings.filterwarnings("ignore", message="Field name .* shadows an attribute")
         return create_model(
             getattr(factory, "__name__", "Parameters"),
@@ -74,7 +74,7 @@ def constrained_choices(factory: Callable[..., Any]) -> dict[str, list[Any]]:
         name: [
             choice
             for each in constraints
-            # `Hidden` holds a constraint; `StrOptions` and `Options` have options.
+            # scikit-learn's `Hidden` wraps a constraint; `StrOptions` and `Options` have `options`.
             for choice in getattr(getattr(each, "constraint", each), "options", ())
         ]
         for name, constraints in getattr(factory, "_parameter_constraints", {}).items()
@@ -110,7 +110,7 @@ def check_parameters(estimator: Any) -> None:
     model = parameter_model(factory)
     given = {name: getattr(estimator, name) for name in model.model_fields}
     try:
-        # NumPy's scalars are checked as Python's: np.int64(3) is an integer too.
+        # NumPy scalars are checked as Python scalars: np.int64(3) is an integer, too.
         model(**{n: v.item() if isinstance(v, np.generic) else v for n, v in given.items()})
     except ValidationError as error:
         name = error.errors()[0]["loc"][0]

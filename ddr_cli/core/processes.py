@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import connection, parent_process
 from typing import Any
 
-# On Linux processes are copies of one that has loaded the libraries, which takes seconds.
+# Loading the libraries takes seconds: on Linux, one process loads them and the others are forks.
 if sys.platform == "linux":
     from multiprocessing import forkserver
     from multiprocessing.context import ForkServerContext as _BaseContext
@@ -60,7 +60,7 @@ class Context(_BaseContext):
 def copy_a_loaded_process() -> None:
     """Make new processes forks of one that has already loaded the libraries for jobs."""
     if sys.platform == "linux":
-        # The jobs need the modules that planning has loaded.
+        # Jobs use the components that planning has imported, so these are loaded in advance, too.
         components = [name for name in sys.modules if name.startswith(_COMPONENTS)]
         forkserver.set_forkserver_preload(["ddr_cli.engine.work.preloaded", *components])
         # Register it once, whatever the number of pools.
@@ -82,9 +82,10 @@ def may_have_children() -> Iterator[None]:
 
 def _end_fork_server() -> None:
     """Wait for the process that the workers are forks of, so that `time` counts their CPU time."""
-    # Ctrl-C has ended the program already; a second one must not end in a traceback here.
+    # The program is ending, perhaps by Ctrl-C; another Ctrl-C must not print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    server: Any = getattr(forkserver, "_forkserver", None)  # has no public name
+    # multiprocessing has no public name for the server.
+    server: Any = getattr(forkserver, "_forkserver", None)
     with suppress(AttributeError, TypeError, OSError):
         os.kill(server._forkserver_pid, signal.SIGTERM)
         os.waitpid(server._forkserver_pid, 0)

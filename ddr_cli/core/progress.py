@@ -1,4 +1,4 @@
-"""The bar of whatever takes long and has a known number of steps."""
+"""A progress bar for long work with a known number of steps."""
 
 from __future__ import annotations
 

@@ -109,7 +109,8 @@ class Entry:
             return load_component(self.name)
         module, _, attribute = self.target.partition(":")
         try:
-            # What is there already is had much faster so, and specs ask for it often.
+            # Specs load components often, and finding a loaded module is much faster than
+            # importing.
             return getattr(sys.modules.get(module) or import_module(module), attribute)
         except (Exception, SystemExit) as error:  # another package's module may fail in any way
             if shortage(error):

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 _T = TypeVar("_T")
 
-# OWASP's list, "CSV Injection"; the wide signs are the same to a spreadsheet in East Asia.
+# OWASP's "CSV Injection" lists these signs; East Asian spreadsheets accept full-width ones, too.
 _SIGNS = (
     "=+@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
     "\N{FULLWIDTH COMMERCIAL AT}\N{FULLWIDTH HYPHEN-MINUS}-"

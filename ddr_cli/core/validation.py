@@ -154,8 +154,8 @@ def _explained(
         kind, context = detail["type"], detail.get("ctx", {})
         if kind in ("wrong", "wrong_key"):
             yield path, context["text"], kind == "wrong_key"
-        # A default that depends on what is wrong is no second problem. A list is called too short,
-        # too, when only its items are wrong.
+        # Two kinds of errors only follow from other errors: a default that depends on a wrong
+        # value, and a list that pydantic calls too short because its items are wrong.
         elif kind == "default_factory_not_called":
             continue
         elif kind != "too_short" or len(detail["input"]) < context["min_length"]:

@@ -34,7 +34,7 @@ MAX_VALUES = 50_000
 MAX_DEPTH = 20
 _LARGEST_INTEGER = 2**63 - 1
 
-# Text that can't be printed, written to a file or used in a path.
+# Characters that can't be printed, written to a file or used in a path.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _CORE_SCHEMA = {
     "null": re.compile(r"^(?:~|null|Null|NULL|)$"),
@@ -45,7 +45,7 @@ _CORE_SCHEMA = {
         r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
     ),
 }
-# The parser in C is several times as fast, where PyYAML was built with it.
+# PyYAML's C parser, which some builds lack, is several times as fast.
 _FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -88,12 +88,13 @@ def parse(raw: bytes, source: str, *, name: Callable[[KeyPath], str] = dotted) -
     if wrong := yaml.reader.Reader.NON_PRINTABLE.search(text):
         message = f"the character U+{ord(wrong[0]):04X} is not allowed in YAML."
         raise _error(source, _end_of(text[: wrong.start()]), message)
-    # The parser in Python accepts a little more, and says better what is wrong.
+    # If the C parser fails, the Python parser may still succeed, or else gives a better message.
     for loader in (_FAST_LOADER, yaml.SafeLoader):
         try:
             return _Builder(Document(source, name=name), text, loader).document
         except (yaml.YAMLError, ValueError, OverflowError) as error:
-            # It turns "\UFFFFFFFF" into a character without looking, hence the other two.
+            # The Python parser passes escapes to chr() unchecked: "\UFFFFFFFF" raises an
+            # OverflowError, "\U00110000" a ValueError.
             failure = error
     mark = getattr(failure, "problem_mark", None) or getattr(failure, "context_mark", None)
     at = (mark.line, mark.column) if mark else (0, 0)
@@ -168,7 +169,7 @@ class _Builder:
             if event.anchor not in self.anchors:
                 self.refuse(event, path, f"the anchor '&{event.anchor}' is not defined above.")
             value, size = self.anchors[event.anchor]
-            # The size is counted before anything is copied, or aliases of aliases would multiply.
+            # Count the size before copying the value: aliases of aliases can grow exponentially.
             self.count += size
         if self.count > MAX_VALUES or len(path) > MAX_DEPTH:
             limit = f"{MAX_VALUES} values" if self.count > MAX_VALUES else f"{MAX_DEPTH} levels"
@@ -194,7 +195,7 @@ class _Builder:
         found: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             place = self.place(event)
-            # A number or a truth value as a key stands for its text: `1: red soil` has the key "1".
+            # A key that is a number or a boolean becomes text: `1: red soil` has the key "1".
             if not isinstance(event, yaml.ScalarEvent) or self.scalar(event, path) is None:
                 self.refuse(event, path, "a key must be text; put it in quotes.")
             inner = (*path, event.value)

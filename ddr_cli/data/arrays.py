@@ -80,7 +80,7 @@ def make_dataset(
         raise InputError(f"X must be a table (samples x features), but has shape {points.shape}.")
     raw = RawData(
         points,
-        # A missing label is replaced by one of their type, to be sorted with them.
+        # A missing label is replaced by an existing one, so that the labels can be sorted.
         np.where(missing, labels[~missing][:1], labels) if missing.any() else labels,
         feature_names=columns,
         unlabelled=missing if unlabelled else None,

@@ -38,7 +38,7 @@ ARRAYS = "arrays"
 
 
 def _as_label(value: object) -> object:
-    # YAML reads the 1 of `keep: [1, 2]` as a number; in a card every class is named by text.
+    # YAML reads the 1 in `keep: [1, 2]` as a number, but a card's class names are texts.
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -106,7 +106,7 @@ def _called_in(registry: Registry, *others: str) -> Callable[[Call], Call]:
 
     def check(call: Call) -> Call:
         try:
-            # Other packages' names are looked for last: listing these packages takes long.
+            # Names from other packages are checked last, because listing these packages takes long.
             if call.name not in (*registry.ours, *others):
                 registry.get(call.name)
         except InputError as error:
@@ -301,7 +301,7 @@ class Card(Frozen):
         options = [layout.format.options for layout in self.layouts]
         if self.expect.groups or any(each.get("groups") is not None for each in options):
             return True
-        # A card with a fingerprint states all that its arrays have.
+        # A card with a fingerprint states everything that the arrays contain, including groups.
         return None if self.layouts and self.expect.fingerprint is None else False
 
     @property
@@ -340,7 +340,7 @@ class Card(Frozen):
 
     def _checked(self, name: str, option: Option, value: Scalar) -> Scalar:
         if option.choices is not None:
-            # 1, 1.0 and true are equal to Python, but not what the card says.
+            # Python considers 1, 1.0 and True equal; a card does not.
             if (type(value), value) not in [(type(choice), choice) for choice in option.choices]:
                 choices = [str(choice) for choice in option.choices]
                 raise InputError(

@@ -112,7 +112,7 @@ def read_card(path: Path, *, shipped: bool = False) -> Card:
 
 @lru_cache(maxsize=64)
 def _card_of(content: bytes, source: str) -> Card:
-    # A suite asks for each card ten times, since every spec on it does.
+    # The result is cached, because a suite has about ten specs on each data set.
     return validated(parse(content, source), Card, "a card")
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Part of the hash: a change of the canonical form must change every fingerprint.
+# This is part of every fingerprint: a new canonical form must change all fingerprints.
 _FORM = b"ddr data set, canonical form 1"
 _KEY_ROWS = 1000
 _BLOCK_ROWS = 1024
@@ -116,7 +116,7 @@ class Dataset:
         return f"<Dataset {self.name}: {self._size}; {self._classes}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML that a notebook shows."""
         facts = {"data set": f"{self.name}: {self.title}", "size": self._size}
         facts |= {"classes": self._classes, "fingerprint": self.fingerprint}
         rows = "".join(
@@ -156,7 +156,7 @@ def canonical(X: Any) -> Features:
     """Return a copy as float64: C-ordered, or CSR as in `Dataset.X`, with -0.0 as 0.0."""
     if not hasattr(X, "tocsr"):
         dense = np.array(X, dtype=np.float64, order="C")
-        dense += 0.0  # makes -0.0 into 0.0
+        dense += 0.0  # turns -0.0 into 0.0
         return dense
     from scipy.sparse import csr_array
 
@@ -181,7 +181,7 @@ def fingerprint(dataset: Dataset) -> str:
         _add(digest, "indices", _integer_bytes(X.indices))
         _add(digest, "data", _float_bytes(X.data))
     _add(digest, "y", _integer_bytes(dataset.y))
-    # The order of the names counts because it decides ties.
+    # The order of the class names is hashed, too, because it decides ties.
     _add(digest, "target_names", *(name.encode() for name in dataset.target_names))
     split = dataset.split
     if split is not None:

@@ -75,7 +75,7 @@ def near_pairs(X: NDArray[np.float64]) -> NDArray[np.intp]:
     some = Z[np.random.default_rng(0).permutation(len(Z))[:_QUERIES]]
     nearest, _ = NearestNeighbors(n_neighbors=2).fit(Z).kneighbors(some)
     radius = NEAR * np.median(nearest[:, 1])
-    # A projection makes no distance longer, so that the tree loses no pair.
+    # A projection never increases a distance, so the tree misses no pair.
     projected = PCA(min(_PROJECTED, *Z.shape), random_state=0).fit_transform(Z)
     pairs = KDTree(projected).query_pairs(radius, output_type="ndarray")
     near = np.linalg.norm(Z[pairs[:, 0]] - Z[pairs[:, 1]], axis=1) <= radius

@@ -21,7 +21,7 @@ from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.limits import TookTooLongError, time_limit
 
-# Far more than any data set of the papers needs; a gzip file can claim a thousand times its size.
+# Far more than the papers' data sets need. A gzip file can unpack to a thousand times its size.
 UNPACKED_LIMIT = 2 * 1024**3
 MOST_FILES = 200_000
 
@@ -106,7 +106,7 @@ def read_members(
     total = 0
     try:
         for count, (size, name, content) in enumerate(read(path), start=1):
-            # Also what is not wanted has to be unpacked to get past it.
+            # Unwanted files count, too: a tar archive must be unpacked to get past them.
             total += size
             if total > limit:
                 raise InputError(f"{path} unpacks to more than the limit of {limit} bytes.")
@@ -121,7 +121,7 @@ def read_members(
         raise unreadable(path, error) from None
 
 
-# The size that a member states, its name, and what reads it, which gives no more than that size.
+# A member's stated size, its name, and a function that returns its content, which is no larger.
 _Member = tuple[int, str, Callable[[], bytes] | None]
 
 
@@ -137,7 +137,7 @@ def _tar_members(path: Path) -> Iterator[_Member]:
         for info in archive:
             file = archive.extractfile(info) if info.isreg() else None
             yield info.size, info.name, file.read if file else None
-        # gzip's checksum stands behind the tar archive's end and padding.
+        # Reading on verifies gzip's checksum, which follows the archive's end and padding.
         while archive.fileobj is not None and (rest := archive.fileobj.read(_CHUNK)):
             yield len(rest), "", None
 

@@ -21,7 +21,8 @@ from ddr_cli.data.store.sources import Sources
 
 _PACKED = (".zip", ".tar.gz", ".tgz", ".tar")
 
-# For each file that was given, by its path (in an archive: after the archive's): what copies it.
+# A function that copies each given file, by the file's path. The path of a file in an archive
+# begins with the archive's path.
 _Offered = dict[str, Callable[[Path], object]]
 
 
@@ -77,7 +78,7 @@ def _only_file(path: str, given: Path, offered: _Offered) -> dict[str, str]:
     """Return the only given path as the only file of a card, whatever its name."""
     name = given.as_posix()
     if given.is_dir() and path.endswith(_PACKED):
-        # The unpacked files of an archive are packed again.
+        # The card requires an archive, and the user gave its unpacked folder: pack it again.
         offered[name] = partial(_pack, given.resolve())
     return {path: name if name in offered else ""}
 

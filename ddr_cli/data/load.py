@@ -211,7 +211,7 @@ def _download_layout(
     from ddr_cli.data.store.download import DownloadFailedError, download
 
     if found := locate(card, sources):
-        # Another process was faster, or repaired the same damage.
+        # Another process has downloaded the files, or repaired them, in the meantime.
         source = "files in the cache"
         try:
             return install(card, found.layout, found.paths, {}, chosen, sources, source)

@@ -396,7 +396,7 @@ def _sheet(path: Path, seen: Seen) -> Cells:
     file = tables.read_file_cells(path, sheet, said.get("skip_rows", 0))
     if not names or "skip_rows" in said or file.frame.empty:
         return file
-    # A title, or headings merged over several columns, leave cells of their rows empty.
+    # A row with a title or merged headings has empty cells, so the table starts at the fullest row.
     complete = (file.frame != "").sum(axis=1).to_numpy()
     above = int(complete.argmax())
     if not (above and _has_header(file.frame.iloc[above:])):
@@ -584,7 +584,7 @@ def _look_at_labels(column: _Column, seen: Seen) -> None:
     if "unlabelled" in seen.said:
         return
     seen.unlabelled = bool(column.n_missing)
-    # Without a third class, -1 and 1 are the two classes.
+    # If there are only two values, -1 is one of the two classes.
     if column.is_numeric and n > 2 and column.numbers.min() == -1:
         seen.unlabelled = seen.ask(
             "--unlabelled", f"does -1 in {title} mark a row without a label?"

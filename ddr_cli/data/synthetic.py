@@ -23,7 +23,7 @@ _Seed = Annotated[int, Ge(0)]
 _Positive = Annotated[float, Gt(0)]
 _NotNegative = Annotated[float, Ge(0)]
 
-# The spiral runs from one and a half to four and a half half turns, as in the usual pictures.
+# The angle of the spiral runs from 1.5 pi to 4.5 pi, as in the usual pictures.
 _FIRST_ANGLE, _LAST_ANGLE = 1.5 * np.pi, 4.5 * np.pi
 
 # One Gaussian cluster: its class, its centre and its standard deviations along the axes.

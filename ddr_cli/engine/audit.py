@@ -34,7 +34,7 @@ from ddr_cli.spec import make_spec
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
 
-_CLOSE = 1e-6  # relative to the largest value: what another order of additions may change
+_CLOSE = 1e-6  # relative to the largest value: what summing in another order may change
 _NOISE = 10
 _MOST_ALONE = 20
 _SPLIT = {"kind": "labelled", "train": 90, "test": 60, "repeats": 1}
@@ -110,7 +110,7 @@ def audit_component(section: str, name: str, params: dict[str, Any]) -> list[Aud
                 spec[section][0]["mode"] = TRANSDUCTIVE
             made = make_spec(dataset=dataset, split=_SPLIT, preprocess=["standardize"], **spec)
             found.append(audit(make_plan(made), partial(load_dataset, dataset), section))
-        except Exception as error:  # the component may be anyone's
+        except Exception as error:  # a user's component can raise any exception
             failed = error
     if failed is not None and not found:
         raise failed
@@ -161,7 +161,7 @@ def audit(plan: Plan, load: Callable[[], Dataset], section: str = "reducers") ->
         samples = replace(samples, labels=replace(samples.labels, y=y))
         del data
         permuted = embedded(samples)
-        # A method that draws from a stream of its own differs by about this much anyway.
+        # Two fits of a method with its own random numbers differ by about this much.
         noise = _NOISE * float(np.abs(first.test - again.test).max(initial=0.0))
         same: bool | None = first.equals(permuted)
         if not first.equals(again):
@@ -233,7 +233,7 @@ class _Embedded:
         with ended_after():
             train, test = self._fit(self._split.X[self._n :][::-1])
         if self._mode == TRANSDUCTIVE:
-            # Another order may turn or mirror an embedding.
+            # Another order may rotate or reflect an embedding, so compare distances.
             return _close(_distances(train, test[::-1]), _distances(self.train, self.test), noise)
         return _close(test[::-1], self.test, noise)
 

@@ -80,7 +80,7 @@ def what_changed(
         return found
     old = {row[i] for row in rows if row[0] in stale for i in _COMPONENTS}
     same = {row[i] for row in rows if row[0] not in stale for i in _COMPONENTS}
-    # If all rows are stale, any component may have changed.
+    # If all rows are stale, it is unknown which component changed.
     names = sorted(class_name(name) for name in old - same) if same else []
     return [f"the version of {', '.join(names) or 'a reducer, classifier or data set'}"]
 

@@ -32,7 +32,7 @@ from ddr_cli.spec.estimators import complete, load_factory, make, make_checked, 
 
 _SEED = 1
 _N_TRAIN, _N_FEATURES, _N_CLASSES = 44, 6, 4
-# Relative to the largest value: what another order of additions may change.
+# Relative to the largest value: what summing in another order may change.
 _CLOSE = 1e-6
 
 
@@ -95,7 +95,7 @@ def _audited(section: str, name: str, given: Mapping[str, Any]) -> Iterator[Cont
     """Yield the results of the audit on real splits."""
     try:
         answers = summary(audit_component(section, name, dict(given)))
-    except Exception as error:  # the method may be anyone's
+    except Exception as error:  # the method's code can raise any exception
         answers = dict.fromkeys(QUESTIONS, (None, f"not audited: {error}"))
     for question, (holds, note) in answers.items():
         yield ContractResult(QUESTIONS[question], holds, note, MEANINGS[question])
@@ -108,7 +108,7 @@ def _contracts(name: str, given: Mapping[str, Any]) -> list[Checked]:
     factory: Any = load_factory(sections[0], name)
     refuse_labels(factory, shown(name))
     if len(sections) == 2 and issubclass(factory, RegressorMixin):
-        sections = ["reducers"]  # its predictions are numbers
+        sections = ["reducers"]  # as a classifier, it would predict numbers, not classes
     return [_check(section, name, given) for section in sections]
 
 
@@ -145,7 +145,7 @@ def _tried(test: Callable[[Any], str | None], method: _Method) -> tuple[bool | N
         return None, str(reason)
     except _BrokenError as reason:
         return False, str(reason)
-    except Exception as error:  # the method may be anyone's
+    except Exception as error:  # the method's code can raise any exception
         first = (str(error).splitlines() or [""])[0]
         return False, f"{type(error).__name__}: {first}"
 
@@ -311,7 +311,7 @@ def _takes_unlabelled(method: _Reducer) -> str:
         return ignores
     y[_N_TRAIN:] = _N_CLASSES
     classified = dense(fit_transform(method.made(), method.all.copy(), y))
-    # Another order of the classes may rotate an embedding.
+    # Another order of the classes may rotate an embedding, so compare distances.
     same = _close(spatial.distance.pdist(found), spatial.distance.pdist(classified), _CLOSE)
     _require(not same, "it treats the label -1 as a class")
     return ""

@@ -89,7 +89,7 @@ def save_pipeline(pipeline: Pipeline, path: Path) -> list[str]:
     try:
         content = io.dumps(pipeline)
         types: list[str] = io.get_untrusted_types(data=content)
-    except Exception as error:  # a third party's component may hold anything
+    except Exception as error:  # skops can raise any exception for a third party's component
         names = ", ".join(type(step).__name__ for _, step in pipeline.steps)
         raise InputError(
             f"skops can't save the pipeline ({names}): {type(error).__name__}: {error}."

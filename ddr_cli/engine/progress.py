@@ -70,12 +70,12 @@ class Display(Progress):
         self._failed = failed
         if not self._is_brief:
             self._last_time = time.monotonic()
-        # A stopped display would draw over later output, so that each run has a new one.
+        # Each run gets a new display, because a stopped one would draw over later output.
         self._bars = rich.Progress(
             rich.TextColumn("{task.description}", markup=False),
             rich.BarColumn(),
             rich.MofNCompleteColumn(),
-            # Of a long trial nothing else moves.
+            # During a long trial only the spinner moves.
             rich.SpinnerColumn(),
             rich.TimeElapsedColumn(),
             rich.TimeRemainingColumn(elapsed_when_finished=True),

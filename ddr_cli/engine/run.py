@@ -114,7 +114,7 @@ class SpecRun:
         except UnreadableJournalError as error:
             self._journals, self._unreadable = None, error
         except InputError:
-            # What starts over does not need the file, which is kept aside.
+            # A run that starts over does not need the unreadable file, which is moved aside.
             if not self._redo.all:
                 raise
             self._journals = None
@@ -132,7 +132,7 @@ class SpecRun:
             return self._tidied(decision)
         # This starts the processes, which load their libraries while the data is read.
         _ = executor.capacity
-        # Without data, the folder is neither made nor touched.
+        # Load the data first: if that fails, the folder is neither created nor changed.
         dataset = self._datasets.load(self.plan.spec, self.plan.data.options)
         draws = Draws(self.plan, dataset)
         with locked(self.folder):
@@ -148,7 +148,7 @@ class SpecRun:
                     moved = unplanned_embeddings(self.folder, self.plan)
                     set_aside_copy(self.folder, files, moved)
                     journals.drop(decision.replaced)
-                # Rows are replaced once, also if more splits are run later.
+                # Rows are replaced only once, even if `run` is called again for more splits.
                 done = self._redo.done.union(decision.todo)
                 self._redo = Redo(failed=self._redo.failed, done=done)
                 record = SessionRecord(
@@ -182,7 +182,7 @@ class SpecRun:
     def _tidied(self, decision: Decision) -> RunOutcome:
         """Update the files of a run that has nothing to do."""
         journals, manifest = self._journals, manifest_of(self.folder, self.plan)
-        assert journals is not None  # without journals there is something to do
+        assert journals is not None  # a run without journals has work to do
         if not (manifest.is_written(self.folder) and journals.is_settled(self.plan.trials)):
             with locked(self.folder):
                 manifest.write(self.folder)

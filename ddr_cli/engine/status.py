@@ -145,7 +145,7 @@ def describe_plan(
         decision = decide(plan, journals_of(folder, plan), Redo())
     except InputError as error:
         decision = Decision((), refusal=str(error))
-    # Rows and sessions of another version do not count if a run would refuse them.
+    # If a run would refuse the existing rows, neither they nor their sessions are counted.
     rows = {} if decision.refusal else decision.rows
     statuses = Counter(rows.values())
     remaining = len(plan.trials) - len(rows)
@@ -227,13 +227,13 @@ def _seconds_left(folder: Path, rows: int, remaining: int) -> float | None:
     files = [path for path in (folder / name for name in FILE_NAMES) if path.is_file()]
     if sessions and sessions[-1].finished is None and files:
         running = is_running(folder)
-        # A session that was killed ended with its last row, if the file is not a copy.
+        # A session that was killed ended when the file was last written, unless the file is a copy.
         until = time.time() if running else max(path.stat().st_mtime for path in files)
         began = datetime.fromisoformat(sessions[-1].started).timestamp()
         elapsed = until - began - sessions[-1].startup_seconds
         paces.insert(0 if running else len(paces), (elapsed, rows - sessions[-1].rows_before))
     for elapsed, ended in paces:
-        # A session that has just begun tells nothing: its processes are still loading libraries.
+        # The first seconds do not show a session's pace, because processes still load libraries.
         least = 0 if ended >= (ended + remaining) / 10 else 3
         if ended > 0 and elapsed > least:
             return elapsed / ended * remaining if remaining > 0 else None

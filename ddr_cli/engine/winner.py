@@ -131,7 +131,7 @@ def _unknown(
 
 
 def _is_called(component: Setting | Item, asked: str | None, base: Path | None) -> bool:
-    """Compare a label or name; a file is relative to the spec's or the current folder."""
+    """Return whether `asked` is a name or label; a path is relative to `base` or this folder."""
     if asked is None:
         return True
     names = {asked, *(located(asked, folder) for folder in (base, None) if is_code(asked))}

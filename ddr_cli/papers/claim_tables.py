@@ -68,7 +68,7 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
     for name, reading, found, before in _readings(result):
         group = groups.setdefault(name, {})
         counted = next(iter(group.values()))[0] if group else found
-        # What the papers' files spell out entry by entry is not repeated.
+        # A result that the paper's file states for this entry precedes one from other runs.
         group.setdefault(reading, (found, before or counted))
     return pd.DataFrame(
         {
@@ -99,7 +99,7 @@ def _readings(result: PaperResult) -> Iterator[_Read]:
                 yield _place(item.artefact, entry), entry.reading or _MAIN, each, None
     for claim in result.claims:
         yield claim.entry.sentence, _MAIN, claim, None
-        # Of several things that a sentence says one can make it fail, and not make it hold.
+        # A sub-claim that fails makes its claim fail; one that holds need not make the claim hold.
         only = sum(not part.entry.reading for part in claim.parts) == 1
         for part in filter(lambda part: part.entry.reading, claim.parts):
             what = f"{part.entry.reading}: {part.entry.what}"

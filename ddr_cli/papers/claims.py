@@ -111,7 +111,7 @@ def judge_claim(claim: Claim, paper: Paper, summaries: Mapping[str, Summary]) ->
 
 
 def _together(parts: Sequence[tuple[str, ClaimFinding]]) -> ClaimFinding:
-    """Return the finding on a claim from what each sub-claim is about, and the finding on it."""
+    """Return the finding on a claim, given the topic of each sub-claim and the finding on it."""
     findings = [finding for _, finding in parts]
     if len(findings) == 1:
         return findings[0]
@@ -140,7 +140,7 @@ def _judge_part(part: Part, paper: Paper, summaries: Mapping[str, Summary]) -> P
         except UnansweredError as error:
             return ClaimFinding(error.verdict, str(error))
         if not found.holds:
-            # The worst there is: Holm's correction counts it among the others.
+            # Holm's correction also counts claims that fail, with the largest p-value.
             return ClaimFinding("fails", found.detail, float("nan") if view == "own" else 1.0)
         open_ = view == "resplits" and found.p > _ALPHA + EXACT
         return ClaimFinding("undecided" if open_ else "holds", found.detail, found.p)

@@ -15,7 +15,7 @@ from ddr_cli.papers.numbers import NumberResult, band_of, reach_of
 
 _MOST_ACROSS = 4
 _SHIFT = 0.16
-_FAR = 5.0  # of the middle difference
+_FAR = 5.0  # largest end of the axis, in multiples of the median difference
 
 
 def draw_differences(title: str, shown: Sequence[NumberResult]) -> Figure:
@@ -24,7 +24,7 @@ def draw_differences(title: str, shown: Sequence[NumberResult]) -> Figure:
     columns = list(dict.fromkeys(each.entry.column or "" for each in shown))
     across = min(len(columns), _MOST_ACROSS)
     down = -(-len(columns) // across)
-    # Both views are drawn where they look at different splits.
+    # Both views are drawn if they use different splits.
     several = any(
         each.own.row and each.resplits.row and each.own.row.index != each.resplits.row.index
         for each in shown
@@ -36,7 +36,7 @@ def draw_differences(title: str, shown: Sequence[NumberResult]) -> Figure:
         for place, column in enumerate(columns):
             axes = grid.flat[place]
             own = [each for each in shown if (each.entry.column or "") == column]
-            # A column about one method has its look, as in every figure.
+            # A column about one method has this method's colour and marker, as in every figure.
             reducers = {each.entry.select.reducer for each in own}
             look = style.looks_of([*reducers])[0] if len(reducers) == 1 else style.look(place)
             _draw_column(axes, own, rows, look, limit, _SHIFT if several else 0.0)

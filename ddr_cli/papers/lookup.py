@@ -21,7 +21,7 @@ from ddr_cli.papers.questions import (
     UnansweredError,
 )
 
-# A grid answers a question about a place on it when it has one within this factor.
+# A grid value is near a requested value if they differ by at most this factor.
 _NEAR_FACTOR = 1.5
 
 View = Literal["own", "resplits"]

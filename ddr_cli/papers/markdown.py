@@ -57,7 +57,7 @@ def _is_of_readings(item: ArtefactResult) -> bool:
 
 
 def _findings(result: PaperResult) -> Iterator[str]:
-    """Yield what became of the paper's first claim, and how often each verdict was given."""
+    """Yield the verdicts on the paper's first claim, and how often each verdict was given."""
     for claim in result.claims[:1]:
         yield f"The paper claims ({claim.entry.where}): {claim.entry.sentence}."
         lines = []

@@ -45,7 +45,8 @@ class Estimate(NamedTuple):
 
         It is 1 if the mean itself is outside, and nan if there is no interval.
         """
-        # Of a rate at the edge of 0 to 100 % one end is cut off; the other gives the width.
+        # The interval of a rate may be clipped at 0 or 100 %; the longer side is the true
+        # half-width.
         half = max(self.mean - self.low, self.high - self.mean)
         if np.isnan(half):
             return float("nan")
@@ -111,7 +112,7 @@ class PartView:
         except NotSweptError:
             level = self.rows.row(than)
             return [(place, row, level) for place, row in ours]
-        # A grid of dividing steps has the same values to the last digit only within one spec.
+        # The computed grid values of two specs may differ in the last digit.
         return [
             (place, row, other)
             for place, row in ours

@@ -216,7 +216,8 @@ class MinimumIn(OnGrid):
         found = view.series()
         place, row = min(found, key=_mean)
         inside = self.low <= place <= self.high
-        # The best on the other side of the border shows how much the minimum's position means.
+        # Compare with the minimum on the other side, inside or outside the range; the difference
+        # shows how certain the minimum's position is.
         others = [item for item in found if (self.low <= item[0] <= self.high) != inside]
         if not others:
             raise UnansweredError("the grid needs values inside and outside the claimed range")
@@ -284,7 +285,7 @@ class StaysWithin(OnGrid):
         text += f"{ends}; the claim requires {band} over a range whose largest grid value is at "
         text += f"least {self.span:g} times the smallest"
         inside = [view.level(row)[0].p(above=low, below=high) for _, row in found]
-        # The range of the asked length whose intervals are deepest inside the band.
+        # Of all ranges that are long enough, take the one whose intervals are deepest in the band.
         ranges = (slice(a, b) for a, b in combinations(range(len(found) + 1), 2))
         ps = [max(inside[part]) for part in ranges if _ratio(found[part]) >= self.span]
         return Outcome(_ratio(longest) >= self.span, text, min(ps, default=1.0))

@@ -25,7 +25,7 @@ _FILE = TypeAdapter(Record)
 
 
 def _rank(verdict: str) -> int:
-    """Return the rank of a verdict, bad to good; what the paper never printed can't be lost."""
+    """Return a verdict's rank, bad to good; one that does not judge the paper ranks as good."""
     return 0 if verdict == "not run" else {"differs": 1, "near": 2}.get(kind_of(verdict), 3)
 
 

@@ -102,7 +102,8 @@ def write_report(
         for summary in track(assessment.summaries, "Figures"):
             files += write_run(summary, notes_on(summary), unchanged=unchanged)
             drawings[summary.run.name] = (summary.run.folder / "figure.svg").read_bytes()
-        # A figure's last line changes with all that its run's verdicts depend on.
+        # The last line of a figure's file changes with everything that its run's verdicts depend
+        # on.
         of_runs = tuple(drawings.values())
         for result in assessment.papers:
             pictures: dict[str, list[str]] = {}
@@ -138,7 +139,7 @@ def write_report(
 
         shown = repr([*drawings, suites, assessment.unread, paper]).encode()
         files += write_derived(target, PAGE, [shown, *drawings.values()], pages)[0]
-    # Without a run that can't be read, its verdicts would be gone from the record.
+    # A run that can't be read has no verdicts, so the record would lose them.
     if not assessment.unread:
         record = read_record(results) | verdict_record(assessment)
         text = json.dumps(record, indent=1, sort_keys=True) + "\n"
@@ -163,7 +164,7 @@ def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
 
 
 def _differences(item: ArtefactResult) -> Figure:
-    # An import that loads Matplotlib.
+    # This import loads Matplotlib, which only figures need.
     from ddr_cli.papers.differences_figure import draw_differences
 
     return draw_differences(item.artefact.title, item.compared)

@@ -94,7 +94,7 @@ class Quantity(Frozen):
             except ValueError:
                 message = f"'{value}' is not a number as printed, such as 9.65 % or 0.086"
                 raise ValueError(message) from None
-            # Rounded to undo what dividing by 100 adds, so that 9.65 % is 0.0965 to the digit.
+            # Rounding removes the error of the division, so 9.65 % is exactly the number 0.0965.
             return {"value": round(read / 100, 12) if percent else read, "text": value.strip()}
         if isinstance(value, int | float) and not isinstance(value, bool):
             return {"value": float(value), "text": f"{value:g}"}

@@ -188,7 +188,7 @@ def both_verdicts(result: ClaimResult | PartResult) -> str:
         return f"{ran.verdict.capitalize()}: {ran.detail}."
     first = own.verdict.capitalize()
     if result.same_splits and not result.differs:
-        # The same numbers twice: the second adds the interval.
+        # Both views have the same numbers and verdict; the second also has the interval.
         return f"{first}: {over.detail}."
     if result.same_splits:
         return (

@@ -182,7 +182,7 @@ def _number_lines(
 def _lines_of_ours(
     own: Mapping[str, NumberResult], view: View, heading: str
 ) -> Iterator[tuple[str, _Cells]]:
-    # If all means are over one number of splits, it stands in the line's name.
+    # If all means are over the same number of splits, the line's name contains it.
     ours = [row for each in own.values() if (row := each.through(view).row) is not None]
     sizes = {int(row["n"]) for row in ours}
     n = sizes.pop() if len(sizes) == 1 else None

@@ -109,7 +109,7 @@ def training_classes(
     n_train = None
     if kind == "resample":
         n_samples = sum(expect.classes.values())
-        # The class counts of the divided points are known only if these are all points.
+        # The class counts are known only if the predefined training and test sets hold all samples.
         if expect.split is None or expect.split.train + expect.split.test != n_samples:
             return None
         n_train = expect.split.train
@@ -128,7 +128,7 @@ def _classes_of_split(
     names = [name for name, _ in classes]
     y = np.repeat(np.arange(len(names)), [size for _, size in classes])
     own = None if n_train is None else (np.arange(n_train), np.arange(n_train, len(y)))
-    # The sizes of a split do not depend on its seed, so one stands for all of them.
+    # The sizes do not depend on the seed of a split, so any split shows them.
     split = make_split(
         kind, y, train=train, folds=folds, dataset=dataset, predefined=own, class_names=names
     )

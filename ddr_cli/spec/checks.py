@@ -87,7 +87,7 @@ def _of_labels(spec: Spec) -> Problems:
             )
             yield problem_at(("preprocess", i), message)
     if has_budgets and spec.embeddings is not None:
-        # Which points have an embedding would differ from budget to budget.
+        # The samples that have an embedding would differ from budget to budget.
         message = "'embeddings' can't be combined with 'labels'; remove one of these keys."
         yield problem_at(("embeddings",), message)
 

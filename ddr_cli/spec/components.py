@@ -73,7 +73,7 @@ class Component(StrictFrozen):
     prefix: ClassVar[str]
     name: Text
     if TYPE_CHECKING:
-        params: Params  # a field of each kind, so that it comes last in JSON
+        params: Params  # each subclass declares it, so that it comes last in JSON
 
     @property
     def factory(self) -> Factory:
@@ -115,7 +115,7 @@ class Item(Component):
     """
 
     if TYPE_CHECKING:
-        label: Label  # as the parameters are
+        label: Label  # each subclass declares it, like `params`
     is_tunable: ClassVar[bool] = True
     grids: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
 

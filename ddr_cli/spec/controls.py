@@ -21,7 +21,7 @@ _STRONG_ON_SPARSE = "logistic_regression"
 STRONG = (_STRONG, _STRONG_ON_FEW, _STRONG_ON_SPARSE)
 """The classifiers that may be used on all features."""
 
-# Gradient boosting keeps 20 samples in a leaf, so it is of no use on a few times that.
+# With fewer training samples, gradient boosting is of no use: its leaves have 20 samples or more.
 _FEW = 500
 
 

@@ -70,7 +70,7 @@ def registry_of(section: str) -> Registry:
 
 def load_factory(section: str, name: str) -> Factory:
     """Return the estimator of that name; InputError states why it can't be used."""
-    # Code by a path may change; what is registered does not, and plans ask for it often.
+    # Plans load components often, so registered ones are cached; a user's code may change.
     return _load_factory(section, name) if is_code(name) else _registered(section, name)
 
 
@@ -111,7 +111,7 @@ def sections_of(name: str) -> list[str]:
             f"{did_you_mean(name, chain(*names.values()))} 'ddr list reducers' shows the reducers."
         )
     factory = load_component(name)
-    # A transformer of one's own is a reducer first; it can be a preprocessing step just as well.
+    # A user's own transformer counts as a reducer, although it could be a preprocessing step, too.
     found = [
         section
         for section in ("reducers", "classifiers", "measures")
@@ -175,7 +175,7 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
     try:
         values = dict(model(**{**defaults, **given}))
     except ValidationError:
-        # Only a third party's default can break its own annotation; it is then used as it is.
+        # A third party's default may violate its own annotation; it is then used unchecked.
         values = dict(model(**given))
     return in_form(factory, {name: each for name, each in values.items() if is_plain(each)})
 

@@ -31,7 +31,7 @@ NOTHING = "none"
 _SPARSE_FORMATS = ("text", "svmlight")
 _KEEP_WIDTH = (
     *("impute", "log1p", "standardize", "rescale", "unit_length", "tfidf"),
-    "variance_threshold",  # or less
+    "variance_threshold",  # may also remove features
 )
 # Stands for a number that the card does not give.
 _ANY = sys.maxsize // 4
@@ -105,7 +105,7 @@ def limits_of(spec: Spec) -> Limits:
         expect = card.expected(card.choose(options))
         base = spec.path.parent if spec.path else None
         context = Context(base=base, card=card, expect=expect, swept=frozenset(spec.sweep))
-        # The check of a split notes how many points train.
+        # Checking the split records the size of the training set in `context`.
         ReadSplit.model_validate(spec.split.model_dump(), context=context)
         if TRAIN in spec.sweep:
             note_train_sizes(context, spec.split.kind, spec.sweep[TRAIN])
@@ -135,7 +135,8 @@ def impossible(
     traits = item.traits()
     grid = item.grids.get(WIDTH, ())
     own = [v for v in grid if limits.excludes(traits, {WIDTH: v}, item.mode)]
-    # A grid that the method declares is for all data sets: the values that are possible are tried.
+    # A method declares one grid for all data sets, so impossible values in it are skipped and are
+    # no error.
     if own and grid != tuple(traits.grids.get(WIDTH, ())):
         reason = limits.reason(traits, item.mode)
         values = _listed([value for value in own if isinstance(value, int)])
@@ -197,7 +198,7 @@ def unprepared(
         if coded and step.name in ("pca", "svd", "variance_threshold"):
             yield ("preprocess", i), f"{codes}; put the step 'one_hot' before '{step.name}'."
             coded = ()
-        # A step of the user's own may do either.
+        # A user's own step may impute or encode.
         own = is_code(step.name)
         missing = missing and not (own or step.name == "impute")
         coded = () if own or step.name == "one_hot" else coded
@@ -220,7 +221,7 @@ def _takes_missing(step: StepSpec) -> bool:
 def needs_labels(step: StepSpec) -> bool:
     """Return whether a step is fitted to the labels, such as a feature selection."""
     if step.name.startswith("sklearn.feature_selection:"):
-        return True  # their tags say that they can do without: their score decides
+        return True  # whether it uses labels depends on its score function, not on its tags
     tags = _tags(step)
     return tags is not None and bool(tags.target_tags.required)
 

@@ -61,7 +61,7 @@ class _Generator(GenerateJsonSchema):
 
     def model_schema(self, schema: Any) -> Schema:
         made = super().model_schema(schema)
-        # The model of an estimator's parameters is in no file.
+        # A model made from an estimator's signature has no source code to read.
         with suppress(OSError):
             for name, text in field_texts(schema["cls"]).items():
                 if name in made["properties"]:
@@ -104,7 +104,7 @@ def _spec(installed: bool) -> Schema:
     parameter = r"^((reducer|classifier)\.[A-Za-z_]\w*|split\.train)$"
     grid = {"anyOf": [_VALUES, _one_of(_RULES)]}
     swept = {"patternProperties": {parameter: grid}, "additionalProperties": False}
-    # What a file may hold in another form than the record that is read from it.
+    # Keys that a file may write in another form than the record has.
     records = ReducerSpec, ClassifierSpec, MeasureSpec, StepSpec
     forms: dict[str, Schema] = {
         "dataset": _dataset(installed),
@@ -149,7 +149,7 @@ def _component(record: type[Component], entry: Entry) -> Schema:
     schema = model_schema(model)
     given: dict[str, Any] = {}
     for name in model.model_fields:
-        # What is given in Python only, such as a function, may be anything here.
+        # A value that only Python can express, such as a function, has no schema: allow anything.
         form = schema["properties"].get(name, True)
         given[name] = form if record is StepSpec else {"anyOf": [form, {"$ref": "#/$defs/grid"}]}
     own = {key: known[key] for key in OWN_KEYS[record.section]}
@@ -157,7 +157,7 @@ def _component(record: type[Component], entry: Entry) -> Schema:
     return {
         "type": "object",
         "properties": {"name": const, **own, **given},
-        # The grid of a parameter may take the place of its value.
+        # A step must state these parameters; for other components, the spec's sweep may do so.
         "required": ["name", *(schema["required"] if record is StepSpec else [])],
         "additionalProperties": False,
     }

@@ -158,7 +158,8 @@ def _build(
     if not isinstance(data, dict):
         raise not_a_mapping(document, ("dataset", "split", "reducers", "classifiers"))
     base = path.parent if path else None
-    # Overrides look at the parameters that components have, and may themselves name code.
+    # Overrides load the components that the document names and may name others, so trust is checked
+    # before and after them.
     _require_trust(data, base)
     if overrides:
         apply_overrides(document, overrides)
@@ -169,7 +170,7 @@ def _build(
     for key in data.keys() - set(KEYS):
         message = unknown_key(key, "a spec", KEYS)
         document.problems.append(document.problem((key,), message, key=True))
-    # A key with nothing after it is as good as absent.
+    # A key without a value counts as absent.
     given = {key: data[key] for key in data if key in KEYS and data[key] is not None}
     document.data = {**given, "name": name, "path": path}
     swept = frozenset(given["sweep"]) if isinstance(given.get("sweep"), dict) else frozenset()
@@ -234,7 +235,7 @@ def _declared_grid(spec: Spec, key: str) -> list[Any]:
         raise InputError(
             f"{spec.name} has no default grid for {key}{others}; add one, such as --values 1,2,5."
         )
-    # Rounded as the values of a rule, so that 13 values from 0.01 to 10 are the same either way.
+    # Rounded like the values of a grid rule, so that equal grids have equal values.
     return [rounded(value) for value in declared[name]]
 
 
@@ -258,7 +259,7 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
         kept["metrics"] = [name for name in resolved["metrics"] if name not in measured()]
     plot = {key: resolved["plot"][key] for key in ("y", "interval")} | {"x": next(iter(sweep))}
     keys = " and ".join(key.removeprefix("reducer.") for key in sweep)
-    # The title does not name the parameters that the spec itself swept.
+    # The title of the base spec may end with its own sweep; remove that.
     own = re.sub(r"[,:] [^,:]+ against .*$", "", spec.title)
     own = own or f"{', '.join(item.label for item in spec.reducers)} on {spec.dataset.name}"
     title = f"{own}: {resolved['plot']['y']} against {keys}"

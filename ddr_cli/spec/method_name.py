@@ -18,7 +18,7 @@ def method_name(label: str) -> str:
     """
     name, gap, rest = label.replace("(n_components=", "(dim = ").partition(" (")
     labels = _labels()
-    # Of a name's words, those that are an acronym's.
+    # Words that are acronyms are written in capitals.
     words = [word.upper() if labels.get(word) == word.upper() else word for word in name.split("_")]
     head, _, tail = name.partition("_")
     spelled = f"{head} {labels[tail]}" if tail in labels else " ".join(words)

@@ -46,7 +46,7 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
         short = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."
         _Override(document, Place.in_option(index, f"--set {short}")).apply(text)
     if was_swept and not _axis_is_swept(document):
-        # The figure's axis went with its sweep; the next one is chosen as if none were given.
+        # The sweep of the figure's axis was replaced, so the axis gets its default.
         for path in (("plot", "x"), ("plot", "log")):
             if path in document.places and not document.place(path).is_option:
                 document.remove(path)
@@ -98,7 +98,7 @@ class _Override:
             self.document.open_up((key,))
         if data.get(key) is None:
             self.document.put((key,), {}, self.place)
-        # What is not a mapping is a problem of the file, which is reported as such.
+        # If the file has something other than a mapping here, the check reports it later.
         if isinstance(data[key], dict):
             self.document.put((key, inner), value, self.place)
         if f"{key}.{inner}" == TRAIN and isinstance(data.get("sweep"), dict):
@@ -107,12 +107,12 @@ class _Override:
     def _set_parameter(self, prefix: str, parameter: str, value: Any) -> None:
         items = [item for item in self._items() if PREFIXES[item[0][0]] == prefix]
         having = [(at, item) for at, item, names in items if parameter in (names or ())]
-        # An item that can't be read might have it; that it can't be read is reported as such.
+        # An item that can't be read might have the parameter; the check reports the item later.
         if not having and all(names is not None for _, _, names in items):
             known = [name for _, _, names in items for name in names or ()]
             self._problem(f"{prefix}.{parameter}", nobody_has(prefix, parameter, known))
         if parameter == "mode":
-            # A reducer that can't do it keeps its own mode, unless none can.
+            # Reducers without this mode keep their own, unless no reducer has it.
             having = [(at, item) for at, item in having if _can(item, value)] or having
         for at, item in having:
             if isinstance(item, str):

@@ -93,7 +93,7 @@ class ReadComponent(Component):
         except InputError:
             # The validators of the name and the parameters report what is wrong.
             return {}
-        # Rounded as the values of a rule, so that 0.1 is the 0.1 of a text.
+        # Rounded like the values of a grid rule, so that 0.1 equals the 0.1 in a file.
         return {
             parameter: {"grid": [rounded(value) for value in values]}
             for parameter, values in declared.items()
@@ -116,7 +116,8 @@ class ReadComponent(Component):
         name = info.data["name"]
         factory = load_factory(cls.section, name)
         try:
-            # A parameter without a default, or with one value, starts at its grid's first value.
+            # A parameter without a default, or with a grid of one value, starts at its grid's first
+            # value.
             first = {
                 parameter: values[0]
                 for parameter, values in info.data.get("grids", {}).items()
@@ -308,7 +309,7 @@ def _facts(item: Item) -> dict[str, Any]:
 
 
 def _default_label(item: Labelled, items: Sequence[Labelled], unfixed: Collection[str]) -> str:
-    """Return the name with the parameters that differ between items of it: ``ccdr (heat)``.
+    """Return the name, with parameters that differ between its items: ``ccdr (heat)``.
 
     Parameters with several values (`unfixed`) are left out.
     """

@@ -221,7 +221,7 @@ class ReadSpec(Spec):
             raise ValueError("'measures' and 'labels' can't be combined; remove one of these keys")
         refuse(check_budgets(budgets, context.class_sizes))
         if context.class_sizes:
-            # What is tuned is divided into folds of the labelled points.
+            # Tuning divides the labelled samples into folds, so only these count as class sizes.
             least = min(budgets, key=lambda budget: math.inf if budget == ALL else budget)
             context.class_sizes = {
                 name: size if least == ALL else least for name, size in context.class_sizes.items()
@@ -264,7 +264,7 @@ class ReadSpec(Spec):
     @field_validator("tune")
     @classmethod
     def _can_tune(cls, tune: TuneSpec | None, info: Info) -> TuneSpec | None:
-        """Return how to tune with its metric: by default, the first that scores classifiers."""
+        """Return `tune` with its metric: by default, the first metric that scores classifiers."""
         if tune is None:
             return tune
         if info.data.get("classifiers") == ():
@@ -274,7 +274,7 @@ class ReadSpec(Spec):
         known = [name for name in metrics if name not in left_out and get_scale(name).better]
         metric = tune.metric or (*known, "error")[0]
         problems = []
-        # A wrong metric of the spec is reported at its own place.
+        # If the spec's `metrics` are wrong, only they are reported.
         if metrics and metric not in known:
             hint = did_you_mean(metric, known) or f" Use {' or '.join(known) or 'error'}."
             message = (
@@ -304,7 +304,7 @@ class ReadSpec(Spec):
         x = str(value.get("x", axes[0]))
         log = x in grids and (x == LABELS or is_geometric(grids[x]))
         plot = handler({"x": axes[0], "y": (*metrics, "error")[0], "log": log, **value})
-        # It can't be said which axes there are if the sweep has a problem.
+        # If the sweep has a problem, it is unknown which axes exist.
         problems = []
         if sweep is not None and plot.x not in axes:
             needed = "a parameter that the spec sweeps" if grids else "reducer or classifier"

@@ -18,7 +18,7 @@ from ddr_cli.spec.components import Context, Info
 from ddr_cli.spec.model import SplitSpec
 from ddr_cli.spec.sweeps import TRAIN
 
-# Kinds whose test set is all that is not in the training set.
+# Kinds whose test set is everything outside the training set, unless `test` limits it.
 _WITH_REST = ("per_class", "fraction", "labelled")
 
 

@@ -124,7 +124,7 @@ def _parameter_values(
         form, wrong = checked_value(parameter, value, having)
         problems += [problem_at((key, *place_in(rule, value)), message) for message in wrong]
         checked.append(form)
-        # The values of a rule are in one place: the first wrong one is enough.
+        # All values of a rule have one position in the file, so report only the first wrong one.
         if problems and not isinstance(rule, list):
             break
     return tuple(checked), problems
@@ -168,7 +168,7 @@ def combinations(
     for values in product(*own.values()):
         params = in_form(item.factory, {**item.params, **dict(zip(own, values, strict=True))})
         traits = item.traits(params) if modes else None
-        # A reducer that has none of the swept modes runs once, in its own.
+        # A reducer that has none of the swept modes runs once, in its own mode.
         possible: list[Any] = [mode for mode in modes if getattr(traits, str(mode))]
         for mode in possible or [own_mode]:
             yield params, mode
@@ -358,7 +358,7 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
 def _range(start: float, stop: float, step: float) -> list[float]:
     if step == 0 or (stop - start) * step < 0:
         raise GridError(f"steps of {step:g} never reach {stop:g} from {start:g}; change the step.")
-    # The tolerance keeps the 0.3 of [0, 0.3, 0.1], where the quotient is 2.9999999999999996.
+    # Without the tolerance, [0, 0.3, 0.1] would lose its 0.3: the quotient is 2.9999999999999996.
     steps = (stop - start) / step * (1 + 1e-12)
     _refuse_too_many(math.floor(steps) + 1 if math.isfinite(steps) else steps)
     return [rounded(start + i * step) for i in range(math.floor(steps) + 1)]

@@ -74,7 +74,7 @@ class _Search:
         sizes = [len(values) for values in (*own.values(), *other.values())]
         tune, default = self._tune, (reducer, evaluator)
         found: dict[tuple[str, str], Pair] = {}
-        # The default setting counts towards the budget, on the grid or not.
+        # The default setting counts towards the budget even if it is not on the grid.
         for budget in (tune.budget, tune.budget - 1):
             points: Iterable[Point] = ()
             if budget and (prod(sizes) <= budget or tune.search == "grid"):
@@ -106,7 +106,7 @@ class _Search:
         return {name: values for name, values in axes.items() if values}
 
     def _at(self, item: Item, default: Setting, axes: Axes, point: Point) -> Setting | None:
-        """Return a setting, or None if it is impossible; each is created once for all partners."""
+        """Return a setting, None if it is impossible; candidates that share it share the object."""
         key = id(item), id(default), point
         if key not in self._found:
             self._found[key] = self._made(item, default, axes, point)
@@ -141,7 +141,7 @@ def thinned(sizes: Sequence[int], most: int) -> list[Point]:
     """
     kept = list(sizes)
     while prod(kept) > most:
-        # Of equally long ones the last is thinned first.
+        # Of several longest axes, the last is thinned first.
         longest = max(range(len(kept)), key=lambda axis: (kept[axis], axis))
         kept[longest] -= 1
     for axis in range(len(kept)):
@@ -167,10 +167,10 @@ def drawn(sizes: Sequence[int], seed: int) -> Iterator[Point]:
 
 @cache
 def _sobol(n_axes: int, seed: int) -> NDArray[np.float64]:
-    # An import that only this search needs.
+    # scipy.stats loads slowly, so only this search imports it.
     from scipy.stats.qmc import Sobol
 
-    # NumPy promises that a bit generator's raw stream never changes.
+    # NumPy guarantees that a bit generator's raw stream never changes.
     shift = np.random.PCG64(seed).random_raw(n_axes) / 2.0**64
     places: NDArray[np.float64] = Sobol(n_axes, scramble=False).random_base2(_LOG_MOST_DRAWN)
     return (places + shift) % 1

@@ -60,7 +60,7 @@ def write_archive(
             for path in kept
             if path.is_file()
         }
-    if shown is not None and "state" in shown:  # a suite that is not shipped is always computed
+    if shown is not None and "state" in shown:  # only the table of a shipped suite is stored
         files[SHOWN] = json.dumps(shown).encode()
     files["suite.yaml"] = suite.path.read_bytes() if suite.path else b""
     files["CITATION.cff"] = _citation(suite, date).encode()

@@ -52,7 +52,7 @@ def audit_parts(
                 load = partial(load_dataset, part.spec.card, options=options)
                 try:
                     answers = asdict(audit(make_plan(alone), load))
-                except Exception as error:  # the method may be anyone's
+                except Exception as error:  # the method's code can raise any exception
                     told(f"The audit of {item.label} on {part.dataset} failed: {error}")
                     continue
                 known[key] = Audit(**answers | {"method": item.label})

@@ -133,7 +133,7 @@ class Benchmark:
     def _keys(self) -> list[Key]:
         found = []
         for track, how in self.suite.tracks.items():
-            # These tracks compare something else than one leaderboard can show.
+            # These tracks compare other things, which one leaderboard can't show.
             other = how.labels or how.dimensions or how.sizes or how.measures
             if other or SHUFFLED_LABELS in how.controls or len(self.suite.methods_of(track)) < 2:
                 continue
@@ -322,7 +322,8 @@ class Benchmark:
         n_methods = rows["method"].nunique()
         keys = ["dataset", "split", "split_hash", LABELS]
         rows = rows[rows.groupby(keys)["method"].transform("nunique") == n_methods]
-        # Only data sets with all label counts, so that a curve covers the same data sets.
+        # Only data sets with all label counts are used, so that a curve covers the same ones
+        # throughout.
         whole = rows.groupby("dataset")[LABELS].transform("nunique") == rows[LABELS].nunique()
         rows = rows[whole].assign(**{LABELS: rows[LABELS].astype(int)})
         by = rows.groupby(["method", "dataset", LABELS], sort=False)
@@ -400,8 +401,8 @@ class Benchmark:
     def _by_width(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The metric by method, split and n_components, and whether the trial succeeded.
 
-        A method without n_components is at 0. Only data sets that all methods have count, and of
-        these only complete splits.
+        A method without n_components is at 0. Only complete splits count, and only data sets
+        with rows of all methods.
         """
         rows = _of_first_classifier(self._rows_of(self._dimension_track))
         if rows.empty:
@@ -462,7 +463,7 @@ class Benchmark:
 
     @property
     def _dimension_track(self) -> str:
-        # A track of measures has a number of dimensions, too.
+        # A track of measures also varies n_components; it is left out here.
         return self._track_with("dimensions", but="measures")
 
     def _track_with(self, what: str, but: str = "") -> str:

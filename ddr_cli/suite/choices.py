@@ -1,4 +1,4 @@
-"""What choosing among methods by their inner scores gives, computed from the rows of a suite."""
+"""Scores if the method is chosen by its inner score, computed from the rows of a suite."""
 
 from __future__ import annotations
 

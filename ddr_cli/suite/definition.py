@@ -299,7 +299,7 @@ class Suite(StrictFrozen):
             tune=None if how.tune is None else how.tune.model_dump(exclude_none=True),
             **parts,
         )
-        # Reducers that controls add come after the methods.
+        # Controls add their reducers at the end, so the first ones are the methods in `items`.
         reducers = list(spec.reducers)
         for i, (_, default) in enumerate(items):
             if default is not None:
@@ -328,7 +328,8 @@ class Suite(StrictFrozen):
         kept = {key: value for key, value in given.items() if track.tune or key not in grids}
         item: Settings = {**kept, "name": name, "label": label, "mode": track.mode}
         traits = traits_of("reducers", factory, {})
-        # All declared grids together are too large to be thinned evenly.
+        # A thinned grid can't cover all declared grids, so only Sobol search and a user's own code
+        # use them.
         if track.tune and (track.tune.search == "sobol" or (is_code(name) and not grids)):
             item |= _declared(traits.grids, given, name)
         if WIDTH not in parameter_model(factory).model_fields or WIDTH in given.keys() - grids:

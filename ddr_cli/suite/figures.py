@@ -38,7 +38,8 @@ from ddr_cli.figures.style import (
 from ddr_cli.suite.benchmark import LEAVING_OUT, Benchmark
 from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
 
-# In points: the gap between a marker and its name, a letter, and a step up or down for a name.
+# In points: the gap between a marker and its name, the width of a letter, and the height of a step
+# by which a name moves up or down.
 _GAP, _LETTER, _LINE = 5, 4.5, 4.0
 _BAND = "#fff3d1"
 _FIRST_YEAR = 1990
@@ -99,7 +100,7 @@ def draw_time(board: Leaderboard) -> Figure:
         axes.set_xscale("log")
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        # Room for the names to the right of their markers.
+        # Leave room for the names to the right of their markers.
         axes.set_xlim(right=3 * float(table["seconds"].max()))
         axes.set_xlabel("CPU seconds of a fit, including tuning")
         axes.set_ylabel("score")
@@ -212,7 +213,7 @@ def draw_order(table: pd.DataFrame) -> Figure:
     with house_style():
         figure = new_figure(2.2 + 0.52 * ranks.shape[1], 2.0 + 0.2 * len(ranks))
         axes = figure.subplots()
-        # A dark page keeps these colours, as it keeps that of the text.
+        # On a dark page, these colours and the colour of the text on them stay the same.
         colours = LinearSegmentedColormap.from_list("ranks", ["#7fb0e0", "#cfe0f2"])
         places = [list(range(n)) for n in ranks.shape[::-1]]
         norm = Normalize(1, len(ranks))

@@ -99,7 +99,7 @@ def _paired(row: Any, title: str, p: float, metric: str) -> str:
 
 
 def _sign(p: float, effect: float) -> bool | None:
-    """Return whether a significant effect is positive, and None of one that is not significant."""
+    """Return whether an effect is positive, None if it is not significant."""
     return effect > 0 if p < ALPHA else None
 
 
@@ -280,7 +280,7 @@ def _no_gain_on_many(bench: Benchmark, board: Leaderboard) -> Told:
     table = bench.by_size
     if table.empty:
         return _NO_ROWS
-    # At each size, means over the data sets that have it.
+    # At each size, take the mean over the data sets that have this size.
     means = table[bench.suite.metrics[0]].unstack("method").groupby(level="train").mean()
     if board.baseline not in means or not (means.index >= LARGE).any():
         return _NO_ROWS

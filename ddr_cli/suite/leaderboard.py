@@ -84,7 +84,7 @@ class Leaderboard:
 
     def row(self, method: str) -> dict[str, Any]:
         """Return a method's row of the table."""
-        # In a series with whole numbers, a missing p-value would become pandas' NA.
+        # In a series with integers, a missing p-value would become pandas' NA.
         rows: Any = self.table[self.table["method"] == method].to_dict("records")
         found: dict[str, Any] = rows[0]
         return found
@@ -158,7 +158,7 @@ class Averages:
                 "seconds": of_method["seconds"].to_numpy(),
             }
         )
-        # Scores that are equal to twelve digits share a rank.
+        # Scores that agree to twelve decimals share a rank.
         table.insert(0, "place", (-table["score"].round(12)).rank(method="min").astype("Int64"))
         table[["low", "high"]] = np.column_stack(mean_intervals(scores.to_numpy(), MEAN_LEVEL))
         ranks = rank_intervals(scores.to_numpy(), MEAN_LEVEL)
@@ -200,7 +200,7 @@ def averages_of(
     metrics = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
     floors = [f"floor_{name}" for name in metrics]
     is_meant = (rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)
-    # Whole rows are costly to take again and again.
+    # The selections below are faster with only the columns that are needed.
     chosen = rows.loc[is_meant, [*_NEEDED, *metrics, *floors]]
     if len(chosen) and (chosen[LABELS] != ALL).all():
         raise InputError(_SEVERAL.format(track, "labels"))

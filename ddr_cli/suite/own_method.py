@@ -102,7 +102,7 @@ def join(
         return Joined(suite, name, track, classifier, metric, rows, there), own, mine
 
     joined, own, mine = placed(INDUCTIVE)
-    # An unknown classifier or metric is reported before anything is run.
+    # This reports an unknown classifier or metric before anything is run.
     joined.board(joined.theirs, tuned=suite.tracks[INDUCTIVE].tune is not None)
     folder = folder_of(own, settings.out)
     audits = audit_parts(mine, folder, told=told, quiet=settings.quiet)

@@ -56,7 +56,8 @@ def dimension_rows(
     ranks = means.rank(ascending=not lower_is_better(metric))
     shades = (100 * (ranks - 1) / max(len(means) - 1, 1)).round().astype(int)
     texts = means.map(lambda value: number(float(value), metric, unit=False))
-    # A method without n_components has no largest one.
+    # Parentheses mark an n_components at which a method did not succeed on all splits; a method
+    # without n_components gets none.
     texts = texts.where(whole | ~whole.any(axis=1).to_numpy()[:, None], "(" + texts + ")")
     rows = {
         name: list(zip(texts.loc[name], shades.loc[name], strict=True))

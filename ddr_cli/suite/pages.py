@@ -176,7 +176,7 @@ def markdown_page(bench: Benchmark, board: Leaderboard) -> str:
 def _sizes_table(bench: Benchmark) -> Table:
     """Return the number of data sets of each group, and the sizes of their training sets.
 
-    A group of another track is left out: there the sizes may be others.
+    A group of another track is left out, because the sizes may differ in that track.
     """
     groups = {"all": list(bench.n_train)} | bench.groups
     sizes = {

@@ -36,7 +36,7 @@ from ddr_cli.figures.style import (
 from ddr_cli.suite.benchmark import Benchmark
 
 _BASELINE: dict[str, Any] = {"color": NEUTRAL, "linestyle": (0, (4, 2)), "linewidth": 1.0}
-# The most panels in a row; in inches, the size of a panel and the margins.
+# The largest number of panels in a row; the size of a panel and the margins in inches.
 _COLUMNS, _WIDTH, _HEIGHT = 6, 1.55, 1.25
 _LEFT, _ABOVE, _BELOW = 0.7, 0.75, 0.8
 
@@ -93,7 +93,7 @@ def draw_memory(bench: Benchmark) -> Figure | None:
     }
     if not found:
         return None
-    # The smallest fits were measured for single methods only.
+    # Sizes that were measured for only one of several methods are left out.
     table = pd.DataFrame(found).T.dropna(axis="columns", thresh=min(2, len(found)))
     table = table.sort_index(axis="columns")
     return _draw(
@@ -172,7 +172,7 @@ def _draw(
     width, height = _WIDTH * columns + _LEFT, _HEIGHT * rows + _ABOVE + _BELOW
     with house_style():
         figure = new_figure(width, height)
-        # All panels are of one size: to find that out takes longer than to draw them.
+        # All panels have one size; Matplotlib's layout engine would take longer than the drawing.
         figure.set_layout_engine(None)
         figure.subplots_adjust(
             _LEFT / width, _BELOW / height, 1 - 0.1 / width, 1 - _ABOVE / height, 0.12, 0.3
@@ -184,7 +184,7 @@ def _draw(
         axes.set_xscale("log")
         places = [float(n) for n in curves.columns]
         axes.set_xticks(places, [f"{n / 1000:g}k" if n >= 1000 else f"{n:g}" for n in places])
-        # Curves that end early leave the limits as they are.
+        # Fixed limits do not depend on whether curves end early.
         margin = (places[-1] / places[0]) ** 0.06
         axes.set_xlim(places[0] / margin, places[-1] * margin)
         axes.xaxis.set_minor_locator(NullLocator())
@@ -252,7 +252,7 @@ def _draw_panel(
 ) -> None:
     x = np.array([float(n) for n in curves.columns])
     own, rest = curves.loc[method], curves.drop(index=method)
-    # One line with gaps for all of them.
+    # All other curves are a single line with gaps.
     grey = np.column_stack([rest.to_numpy(), np.full(len(rest), np.nan)]).ravel()
     axes.plot([*x, np.nan] * len(rest), grey, color=OTHERS, linewidth=0.6)
     if baseline in rest.index:
@@ -272,6 +272,6 @@ def _draw_panel(
     end: Any = own.last_valid_index()
     if end != own.index[-1]:
         axes.plot([float(end)], [own[end]], "x", color=colour, markersize=7, markeredgewidth=1.8)
-    # A given height is much faster than Matplotlib's search for one.
+    # With a given height, Matplotlib need not search for one, which is slow.
     axes.set_title(title, fontsize=8, loc="left", y=1.0, pad=2)
     axes.tick_params(labelsize=8, length=2)

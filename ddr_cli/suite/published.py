@@ -1,4 +1,4 @@
-"""The published rows of a suite: an archive that a release has, and its copy in the cache."""
+"""The published rows of a suite: the archive of a release, and its copy in the cache."""
 
 from __future__ import annotations
 

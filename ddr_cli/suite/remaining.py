@@ -145,7 +145,7 @@ def method_seconds(
         if not own:
             continue
         fitted, evaluated, tuned = zip(*own, strict=True)
-        # Without tuning, its trials share one embedding.
+        # Without tuning, the trials of a fit share one embedding, whose time counts once.
         seconds = max(fitted) if fit.tuning is None else sum(fitted) + sum(tuned)
         spent[fit.reducer.label] = spent.get(fit.reducer.label, 0.0) + seconds + sum(evaluated)
     return spent

@@ -117,8 +117,8 @@ def with_selected_classifier(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def selected(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Return of the rows with equal keys that with the best inner score, and the time of all."""
-    # Where none has an inner score, all have failed alike.
+    """Return, of rows with equal keys, the one with the best inner score and the time of all."""
+    # If no row has an inner score, all have failed, and any of them can be taken.
     loss = rows["inner_loss"].fillna(np.inf)
     best = rows.loc[loss.groupby([rows[key] for key in keys], sort=False).idxmin()]
     spent = rows.groupby(keys, sort=False)["tune_seconds"].sum()

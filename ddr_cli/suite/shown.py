@@ -1,4 +1,4 @@
-"""What `ddr suite table` and `ddr suite status` print, kept until an input changes."""
+"""The output of `ddr suite table` and `ddr suite status`, stored until an input changes."""
 
 from __future__ import annotations
 

@@ -319,7 +319,7 @@ def _audited(
 
 
 def _drawn(part: SuitePart, splits: int, place: Path) -> SuitePart:
-    """Return a part of a few splits, without rows; nobody knows before which they are."""
+    """Return a part with a few random splits and no rows; nobody can predict the splits."""
     done = [key for key in part.plan.fits if not part.to_do(key)]
     drawn = random.SystemRandom().sample(done, min(splits, len(done)))
     fits = {key: part.plan.fits[key] for key in done if key in drawn}

@@ -279,7 +279,6 @@ def status_tables(parts: Sequence[SuitePart]) -> Iterator[Table]:
     for by in ("data set", "method"):
         sums = tallies.groupby(level=by, sort=False).sum()
         totals = (f"{len(sums)} in all", *map(str, sums.sum()))
-        # A zero is left blank.
         yield Table(sums.astype(str).replace("0", "").reset_index(), total=totals, narrow=True)
 
 

@@ -1,4 +1,4 @@
-"""What a sealed process answers: Messages of JSON and the bytes of arrays."""
+"""The answers of a sealed process: messages of JSON and the bytes of arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RECORDS = {
     "Checked": "ddr_cli.engine.contracts",
     "ContractResult": "ddr_cli.engine.contracts",
 }
-_MOST_BYTES = 2**24  # of the JSON of an answer
+_MOST_BYTES = 2**24  # limit of the JSON of an answer
 
 
 class UnreadableError(Exception):
@@ -63,7 +63,7 @@ def receive(of: Connection, object_of: Callable[[int], Any]) -> tuple[Any, dict[
         return _decoded(message["value"], arrays, object_of), message
     except (EOFError, OSError, UnreadableError):
         raise
-    except Exception as error:  # whoever sent it may have sent anything
+    except Exception as error:  # untrusted code may have sent the message
         raise UnreadableError(f"{type(error).__name__}: {error}") from error
 
 
@@ -71,7 +71,7 @@ def _array(of: Connection, dtype: np.dtype[Any], shape: list[int]) -> Any:
     if dtype.kind not in "biuf":
         raise UnreadableError(f"an array of {dtype}")
     array = np.empty(tuple(shape), dtype)
-    # Of an array that is not filled, the rest is what was in memory before: labels, maybe.
+    # An incompletely filled array would expose old memory, which may contain labels.
     if array.nbytes and of.recv_bytes_into(array.reshape(-1).view(np.uint8)) != array.nbytes:
         raise UnreadableError("an incomplete array")
     return array
@@ -125,7 +125,7 @@ def _decoded(tree: Any, arrays: list[Any], object_of: Callable[[int], Any]) -> A
         case {"sparse": parts}:
             *rows, shape = inner(parts)
             found: Any = sparse.csr_array(tuple(rows), shape=shape)
-            # An index outside the shape would crash whoever reads it.
+            # An index outside the shape would crash the code that uses the matrix.
             found.check_format(full_check=True)
             return found
         case {"record": name, "fields": values}:

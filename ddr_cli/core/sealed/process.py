@@ -49,7 +49,7 @@ class Sealed:
     ) -> None:
         self._name = name
         self._connection, theirs = Pipe()
-        # Variables of ours say where data, cache and results are.
+        # Variables named DDR_... would show the code where data, cache and results are.
         environment = {
             key: value
             for key, value in os.environ.items()
@@ -78,7 +78,8 @@ class Sealed:
             value, message = messages.receive(self._connection, object_of)
             texts = [(str(kind), str(text)) for kind, text in message["warnings"]]
             error, seconds = message["error"], float(message["cpu_seconds"])
-            if not 0 <= seconds < math.inf:  # it would spoil the sum for other methods
+            # A wrong value would distort the times of other methods.
+            if not 0 <= seconds < math.inf:
                 raise ValueError(f"{seconds} seconds")
         except (EOFError, OSError):
             self._report_death()
@@ -111,7 +112,7 @@ class Sealed:
 
     def _report_death(self) -> None:
         """Raise an InputError; a worker process ends in the same way, which its parent handles."""
-        # One that has hung up, but lives on.
+        # The process may have closed the connection without ending.
         self._process.kill()
         self._process.join(_SECONDS_TO_END)
         code = self._process.exitcode
@@ -157,7 +158,7 @@ class _Copy:
         self._pid: int = template.ask("fork", handle=connection.fileno())
 
     def kill(self) -> None:
-        # Nobody else gets its number until it is waited for.
+        # The system reuses a process id only after `join` has waited for the process.
         if self.is_alive():
             os.kill(self._pid, signal.SIGKILL)
 

@@ -78,7 +78,7 @@ class Boxed:
     def exitcode(self) -> int | None:
         """Its exit code, minus the signal that killed it; None while it runs."""
         code = self._process.returncode
-        # As a shell does, bubblewrap adds 128 to a signal.
+        # Like a shell, bubblewrap exits with 128 plus the number of the signal.
         return 128 - code if code is not None and 128 < code < 193 else code
 
 

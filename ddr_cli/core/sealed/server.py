@@ -63,7 +63,7 @@ def _answer(connection: Connection) -> None:
             warnings.simplefilter("default")
             try:
                 value = getattr(server, verb)(*arguments)
-            except BaseException as failure:  # a component that calls sys.exit fails, too
+            except BaseException as failure:  # a component that calls sys.exit has only failed
                 told = message_of(failure), traceback_of(failure, __file__)
                 error = [type(failure).__name__, *told]
         before, cpu = cpu, time.process_time()
@@ -90,7 +90,8 @@ class _Server:
         """Start a copy of this process, which serves another connection; return its number."""
         handle = recv_handle(self._connection)
         with warnings.catch_warnings():
-            # Python 3.12 warns of threads, which a component may have started when it was imported.
+            # Python 3.12 warns if a process with threads forks; importing a component may start
+            # some.
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if pid == 0:

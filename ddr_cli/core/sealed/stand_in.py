@@ -63,7 +63,7 @@ def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited c
     """
     process = Sealed(name, kept=True)
 
-    # It answers what is asked before a fit, and never gets data.
+    # This process answers questions about the class. It never gets data: other processes do fits.
     def template() -> Sealed:
         nonlocal process
         if not process.is_alive:
@@ -119,7 +119,7 @@ def _passed_on(method: str) -> Callable[..., Any]:
         found = self._call(method, *args, **kwargs)
         return _distribution(found) if method == "predict_proba" else found
 
-    # scikit-learn's scorers look a method up by the name that it gives itself.
+    # scikit-learn's scorers identify a method by its `__name__`.
     call.__name__ = method
     return call
 

@@ -83,7 +83,7 @@ def call_checked(
 
     config = ConfigDict(strict=True, arbitrary_types_allowed=True)
     try:
-        # YAML has no tuples: what it writes as a list may be wanted as one.
+        # YAML has no tuples, so a list may stand for one.
         checked = {name: _frozen(value) for name, value in options.items()}
         return validate_call(config=config)(function)(*first, **checked)
     except ValidationError as error:

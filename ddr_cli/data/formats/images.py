@@ -21,7 +21,8 @@ Resize = Literal["none", "stride", "block_mean", "bilinear", "bicubic"]
 _Pixels = Annotated[int, Ge(1)]
 _Image = NDArray[np.float64]
 
-# What Pillow decodes itself: others, such as EPS, start another program on a stranger's file.
+# Formats that Pillow decodes itself; for others, such as EPS, it starts another program, which an
+# untrusted file could attack.
 _DECODED = ("PPM", "PNG", "JPEG", "BMP", "GIF", "TIFF")
 _PORTABLE = (".pgm", ".ppm", ".pbm", ".pnm")
 _ENDINGS = (*_PORTABLE, ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff")
@@ -102,7 +103,7 @@ def _resized(where: str, grey: _Image, resize: Resize, shape: tuple[int, int]) -
     height, width = shape
     if resize in ("bilinear", "bicubic"):
         kind = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}[resize]
-        # As 32-bit floats, so that the result isn't rounded to whole grey values.
+        # With 32-bit floats, Pillow does not round the result to whole grey values.
         image = Image.fromarray(grey.astype(np.float32))
         return np.array(image.resize((width, height), kind), dtype=np.float64)
     if grey.shape[0] % height or grey.shape[1] % width:

@@ -190,7 +190,7 @@ def read_mat_cells(
 def load_mat(path: Path) -> dict[str, Any]:
     """Return the variables in a MATLAB file, by name."""
     content = read_bytes(path)
-    # A v7.3 file is an HDF5 file behind 512 bytes of text.
+    # A v7.3 file is an HDF5 file after 512 bytes of text.
     if content[512:520] == b"\x89HDF\r\n\x1a\n":
         return _load_hdf5(path)
     import scipy.io
@@ -198,7 +198,7 @@ def load_mat(path: Path) -> dict[str, Any]:
     stream: Any = io.BytesIO(content)
     try:
         variables: dict[str, Any] = scipy.io.loadmat(stream, spmatrix=True)
-    except Exception as error:  # its reader raises anything on a damaged file
+    except Exception as error:  # SciPy can raise any exception for a damaged file
         raise InputError(f"{path} is not a readable MATLAB file ({error}).") from None
     return {name: value for name, value in variables.items() if not name.startswith("__")}
 
@@ -214,7 +214,7 @@ def _load_hdf5(path: Path) -> dict[str, Any]:
 
 
 def _from_hdf5(group: Any, name: str) -> Any:
-    # MATLAB writes none of what makes HDF5 read other files.
+    # Reject everything that makes HDF5 read other files; MATLAB writes nothing of the kind.
     link = type(group.get(name, getlink=True)).__name__
     item = group[name] if link == "HardLink" else None
     if item is None or getattr(item, "is_virtual", False) or getattr(item, "external", None):
@@ -285,15 +285,15 @@ def load_rdata(path: Path) -> dict[str, Any]:
     need = f"{path} is an R data file, which needs the package rdata"
     rdata = load_module("rdata", "rdata", need)
     content = read_bytes(path)
-    # A column of a data frame can be a matrix, which pandas does not have.
+    # A column of an R data frame can be a matrix, so the columns are not put into a pandas frame.
     classes = {**rdata.conversion.DEFAULT_CLASS_MAP, "data.frame": lambda columns, _: columns}
     try:
         with warnings.catch_warnings():
-            # Files of R before 3.5 state no encoding.
+            # rdata warns about files of R before 3.5, which state no encoding.
             warnings.simplefilter("ignore")
             parsed = rdata.parser.parse_data(content)
             found: Any = rdata.conversion.convert(parsed, constructor_dict=classes)
-    except Exception as error:  # its reader raises anything on a damaged file
+    except Exception as error:  # rdata can raise any exception for a damaged file
         raise InputError(f"{path} is not a readable R data file ({error}).") from None
     if len(found) == 1 and isinstance(only := next(iter(found.values())), dict):
         found = only

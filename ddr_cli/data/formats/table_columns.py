@@ -117,7 +117,7 @@ def read_columns(files: Sequence[Cells], columns: Columns, names: Sequence[str] 
     of_file = table.cells.index.get_level_values(0)
     return RawData(
         X,
-        # The label of a sample without one is any other.
+        # Unlabelled samples get an arbitrary label here; `unlabelled` marks them.
         numeric_labels(table.cells[label].mask(unlabelled, known.iloc[0]).tolist()),
         feature_names=tuple(titles) if table.titles or categorical else None,
         sizes=tuple(int((of_file == number).sum()) for number in range(len(files))),
@@ -261,7 +261,7 @@ def _gaps(
     Depending on `missing`, rows or columns with a missing value are dropped or rejected.
     """
     cells = table.cells[[label, *features]]
-    # All cells at once: `DataFrame.isin` takes long for thousands of columns.
+    # `DataFrame.isin` is slow for thousands of columns, so all cells form one series.
     flat = pd.Series(cells.to_numpy().ravel(), dtype=object).isin(markers)
     gaps: Any = pd.DataFrame(flat.to_numpy().reshape(cells.shape), cells.index, cells.columns)
     if missing == "drop_rows":
@@ -317,7 +317,7 @@ def _numbers(table: Table, gaps: Any, missing: Missing) -> NDArray[np.float64]:
 def _codes(
     column: pd.Series[str], gaps: pd.Series[bool], missing: Missing
 ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Return the rank of each value among a text column's sorted distinct values, and these."""
+    """Return the rank of each value among a text column's sorted values, and these values."""
     if missing == "category":
         column, gaps = column.mask(gaps, MISSING_CATEGORY), gaps & False
     values = tuple(sorted(set(column[~gaps])))
@@ -349,7 +349,8 @@ def _part(
 def as_numbers(cells: NDArray[Any]) -> NDArray[np.float64]:
     """Return the nearest float64 of each cell, NaN for text."""
     try:
-        return cells.astype(np.float64)  # by Python's float: the nearest there is
+        # This uses Python's float(), which returns the nearest value.
+        return cells.astype(np.float64)
     except ValueError:
         return np.array([_number(cell) for cell in cells.flat]).reshape(cells.shape)
 

@@ -125,14 +125,15 @@ def read_text_cells(
             raise InputError(f"{path}: {str(error).rpartition(': ')[2].strip()}.") from None
         expected, number, there = many.groups()
         raise InputError(f"{path}, line {number} has {there} cells, not {expected}.") from None
-    # One block: thousands of columns, as of chips, would each cost a millisecond.
+    # Store all columns in one block: thousands, as of microarrays, would take a millisecond each.
     lines_read = range(skip_lines + 1, skip_lines + 1 + len(cells))
     cells = pd.DataFrame(cells.to_numpy(), lines_read, dtype=object)
     if sign != _BLANKS and re.search(rf'[ \t]({re.escape(sign)}|["\n]|\Z)|"[ \t]', text):
         cells = cells.apply(lambda column: column.str.strip())
     short = cells.index[cells[width - 1] == ""]
     cells = cells[(cells != "").any(axis=1)]
-    # pandas fills a short row with empty cells. (A quoted cell of several lines moves the numbers.)
+    # pandas fills short rows with empty cells, so count again. Line numbers are unreliable if a
+    # quoted cell has line breaks, so files with quotes are not checked.
     for number in short.intersection(cells.index) if '"' not in text else ():
         there = len(split(lines[number - 1]))
         if there < width:
@@ -255,7 +256,7 @@ def sheet_names(path: Path) -> list[str]:
     try:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             return [str(name) for name in book.sheet_names]
-    except Exception as error:  # libraries raise anything on a damaged file
+    except Exception as error:  # openpyxl can raise any exception for a damaged file
         raise InputError(f"{path} is not a readable Excel file ({error}).") from None
 
 
@@ -271,7 +272,7 @@ def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cel
         raise
     except OSError as error:
         raise unreadable(path, error) from None
-    except Exception as error:  # libraries raise anything on a damaged file
+    except Exception as error:  # the libraries can raise any exception for a damaged file
         why = f" ({error})" if str(error) else ""
         raise InputError(f"{path} is not a readable {kind} file{why}.") from None
     titles = tuple(map(str, frame.columns)) if kind not in _EXCEL else ()
@@ -288,7 +289,7 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
     if pd.api.types.is_float_dtype(column.dtype):
         text = column.astype("float64").map(repr)
     else:
-        # A whole number in a column of mixed values is one of its own to Excel: 3, not 3.0.
+        # In a column with mixed values, Excel stores a whole number as an integer: 3, not 3.0.
         text = column.map(lambda value: repr(value) if isinstance(value, float) else str(value))
     filled: pd.Series[str] = text.str.strip().mask(column.isna().to_numpy(bool), "").astype(object)
     return filled
@@ -311,7 +312,7 @@ def _pyarrow(path: Path, _sheet: int | str) -> pd.DataFrame:
     parquet = _load_module("pyarrow.parquet", "pyarrow", "parquet", path)
     if path.suffix.lower() == ".feather":
         return pd.read_feather(path)
-    # A small file can state a column of one value for any number of rows.
+    # A small file can have a constant column of any length, so check the size before reading.
     facts = parquet.read_metadata(path)
     if (size := 8 * facts.num_rows * facts.num_columns) > UNPACKED_LIMIT:
         raise InputError(f"{path} unpacks to {size} bytes, but ddr reads at most {UNPACKED_LIMIT}.")

@@ -89,7 +89,7 @@ def read_text(
     vectorizer = CountVectorizer(analyzer=list, min_df=min_documents, dtype=np.float64)
     try:
         counts = sp.csr_array(vectorizer.fit_transform(documents))
-    except ValueError:  # it says the same in words of its own
+    except ValueError:  # scikit-learn's message does not name the option
         raise InputError(
             f"{paths[0]}: no term is in at least {min_documents} documents; lower `min_documents`."
         ) from None

@@ -28,9 +28,9 @@ from ddr_cli.data.store.sources import Sources
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Part of the key: raised when the stored form changes.
+# This is part of the key: increase it when the stored form changes.
 _FORM = 2
-# What a card says about reading, apart from its layout.
+# The keys of a card, other than its layouts, that affect the arrays.
 _READING = ("name", "version", "keep", "merge", "names", "decimals", "split", "image_shape")
 _META = (
     *("target_names", "fingerprint", "image_shape", "feature_names", "subclass_names"),

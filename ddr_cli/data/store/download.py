@@ -30,10 +30,10 @@ from ddr_cli.data.card import Card, CardFile, Url
 from ddr_cli.data.files import check_packing, read_members
 from ddr_cli.data.store.sources import Folder, Sources, find_file, folders_of
 
-# With these the server asks to try again; it repeats every other 4xx.
+# After these HTTP status codes another attempt may succeed; the other 4xx codes are final.
 _PASSING = frozenset({408, 425, 429})
 _LARGEST = 4 * 1024**3
-# Each address costs this many seconds, once, behind a firewall that drops packets.
+# In seconds. Behind a firewall that drops packets, each address costs this time once.
 _CONNECT_TIMEOUT = 10.0
 _LONGEST_START = 60.0
 _LEAST_RATE = 16 * 1024
@@ -77,7 +77,7 @@ def download(file: CardFile, target: Path, sources: Sources) -> None:
             with bar:
                 attempt = _Attempt(file, url, sources, bar)
                 registry.fetch(target.name, downloader=attempt)
-        except (_LastingError, ValueError, OSError) as error:  # requests' are OSErrors too
+        except (_LastingError, ValueError, OSError) as error:  # requests raises OSErrors, too
             reasons.append(f"{url.url}: {_reason(error, sources)}")
         else:
             return
@@ -101,10 +101,10 @@ class _Attempt:
             progressbar=self,
             chunk_size=1 << 16,
             timeout=(min(self._sources.timeout, _CONNECT_TIMEOUT), self._sources.timeout),
-            # A server that compresses on the fly would send a .gz file unpacked.
+            # Otherwise, a server that compresses on the fly could make a .gz file arrive unpacked.
             headers={"Accept-Encoding": "identity"},
         )
-        # Also for a server that sends byte by byte.
+        # requests' timeouts do not stop a server that sends byte by byte; this limit does.
         limit = _LONGEST_START + (self._file.bytes or _USUAL_BYTES) / _LEAST_RATE
         try:
             with time_limit(limit):
@@ -228,7 +228,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
 
     try:
         with warnings.catch_warnings():
-            # It warns of each failed attempt; one message follows when all have failed.
+            # scikit-learn warns about each failed attempt; the error below follows if all fail.
             warnings.simplefilter("ignore")
             bunch: Any = datasets.fetch_openml(
                 data_id=number,
@@ -241,7 +241,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
         raise DataUnavailableError(
             f"openml:{number} can't be fetched ({reason}); check the internet connection."
         ) from None
-    except (ValueError, ImportError) as error:  # an unknown number, a sparse table
+    except (ValueError, ImportError) as error:  # the number is unknown, or the table is sparse
         raise InputError(f"openml:{number} can't be used: {error}") from None
     frame, target = bunch.data, bunch.target
     name = str(bunch.details.get("name", f"OpenML {number}"))

@@ -139,7 +139,7 @@ def find_file(card: Card, file: CardFile, folders: Sequence[Folder]) -> tuple[Pa
             if folder.kind != "card":
                 names = [name, f"{card.name}/{PurePosixPath(name).name}"] if is_inside(name) else []
             for path in map(folder.path.joinpath, names):
-                # A mirror that may not be entered counts as an empty one.
+                # A mirror that this user may not enter counts as empty.
                 with suppress(OSError):
                     if path.exists():
                         return path, folder

@@ -74,6 +74,6 @@ class Datasets:
 
 
 def _n_bytes(dataset: Dataset) -> int:
-    # A sparse matrix has all three, an array a buffer of that name.
+    # A sparse matrix has all three attributes; the `data` of an array is its buffer.
     parts: Any = [getattr(dataset.X, name, None) for name in ("data", "indices", "indptr")]
     return sum(int(part.nbytes) for part in parts if part is not None)

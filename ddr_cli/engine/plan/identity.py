@@ -84,12 +84,12 @@ class TrialIds:
 
     def of(self, cell: Cell) -> str:
         """Return a trial's id: the digest of the canonical JSON of the whole trial."""
-        # An address is quicker to hash than a setting.
+        # The id() of a setting is faster to hash than the setting.
         addresses = id(cell.reducer), id(cell.evaluator), id(cell.tuning)
         kind = *addresses, cell.labels, cell.control
         around = self._around_split.get(kind)
         if around is None:
-            # Keys in alphabetical order.
+            # Write the keys in alphabetical order, as canonical JSON does.
             evaluator = self._text(cell.evaluator, described)
             tuning = "" if cell.tuning is None else f',"tuning":{self._tuning(cell.tuning)}'
             before = f'{{"classifier":{evaluator},{self._before_split(cell)}'
@@ -109,10 +109,10 @@ class TrialIds:
     def _before_split(self, cell: Cell) -> str:
         control = f'"control":{canonical_json(cell.control)},' if cell.control else ""
         labels = "" if cell.labels is None else f'"labels":{cell.labels},'
-        # Until 2026-11 unlabelled samples came in the order of the file.
+        # Before November 2026, unlabelled samples came in file order: those trials have other ids.
         unlabelled = cell.reducer.mode == TRANSDUCTIVE or cell.labels is not None
         order = '"order":"drawn",' if unlabelled else ""
-        # A tuned trial's fit is of the width that is chosen, whatever else the spec fits.
+        # A tuned trial is refitted at the n_components it selects, whatever else the spec fits.
         reducer = self._text(cell.reducer, self._reducer if cell.tuning is None else described)
         return (
             f'{control}"data":{self._data.text},{labels}{order}"preprocess":{self._steps},'
@@ -133,7 +133,8 @@ class TrialIds:
         described = {"kind": split.kind, "index": split.index, "seed": own.seed}
         if split.kind == "predefined":
             return described
-        # How many splits there are changes none of them. Of a file of splits the content counts.
+        # The number of splits does not change any split. A file of splits counts by its content
+        # (sha256), not by its path.
         left_out = {*described, "train", "repeats", "predefined", "file"}
         more = own.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
         return {**described, "train": split.train or own.train, **more}

@@ -29,7 +29,7 @@ COMPONENTS = ("reducer", "classifier")
 _WIDTH = "n_components"
 
 
-# A trial by its id or, if it is tuned, one of its settings by its number, which is else 0.
+# A trial's id, and the number of one of its candidate settings if it is tuned, otherwise 0.
 _Key = tuple[str, int]
 
 
@@ -138,7 +138,7 @@ class Plan:
         """The parameters that have their default in every trial, and the components with them."""
         stated: set[str] = set()
         having: dict[str, set[str]] = {}
-        # Trials share settings: each is looked at once.
+        # Trials share settings, so each setting is examined once.
         settings: dict[int, tuple[str, Setting]] = {}
         for fit in next(iter(self.fits.values()), ()):
             for pair in chain(*map(_settings_of, fit.trials.values())):
@@ -277,7 +277,7 @@ class _Sharing:
         self._sketches: dict[int, _Sketch] = {}
         self._fits: dict[object, _SharedFit] = {}
         found: dict[_Whole, set[int]] = {}
-        # Most trials differ in their split and evaluator alone.
+        # Most trials differ only in their split and evaluator, so examine each reducer once.
         for cell in {(id(cell.reducer), id(cell.tuning)): cell for cell in cells}.values():
             for reducer, _ in _settings_of(cell):
                 sketch = self._sketch(reducer)
@@ -296,7 +296,7 @@ class _Sharing:
 
     def fit_of(self, cell: Cell) -> _SharedFit:
         """Return the fit that a trial shares with others of its split."""
-        # An address is quicker to hash than a setting.
+        # The id() of a setting is faster to hash than the setting.
         kind = id(cell.reducer), id(cell.tuning), cell.labels, cell.control
         if kind not in self._fits:
             sketch = self._sketch(cell.reducer)
@@ -304,7 +304,8 @@ class _Sharing:
                 labels = cell.labels if sketch.traits.supervised else None
                 self._fits[kind] = _SharedFit(_Whole(sketch.fit), labels, cell.control)
             else:
-                # No fit has this name: only its candidates have values of n_components.
+                # No fit has the name "", so the tuned fit gets no `widths`; its candidates have
+                # their own.
                 whole = _Whole("", cell.reducer.text)
                 self._fits[kind] = _SharedFit(whole, cell.labels, cell.control)
         return self._fits[kind]
@@ -350,7 +351,7 @@ def _sketch_of(setting: Setting) -> _Sketch:
 
     reducer = REDUCERS.load(setting.name)(**setting.params)
     traits, width = get_traits(reducer), setting.params.get(_WIDTH)
-    # A fraction of the variance, "mle" or true is no number of columns.
+    # A fraction of the variance, "mle" or True does not state a number of columns.
     counts = isinstance(width, int) and not isinstance(width, bool)
     rest = {name: value for name, value in setting.params.items() if name != _WIDTH}
 

@@ -14,7 +14,7 @@ QUERIES = "queries"
 
 def transforms_by_neighbors(reducer: Any) -> bool:
     """Return whether a reducer's ``transform`` accepts the neighbours of the new samples."""
-    # A reducer without the method fails when it is fitted.
+    # A reducer without `transform` is not reported here; it fails when it is fitted.
     transform = getattr(reducer, "transform", None)
     return transform is not None and _takes_neighbors(getattr(transform, "__func__", transform))
 

@@ -34,7 +34,7 @@ FILE_NAMES = (FILE_NAME, CONTROLS)
 IDENTITY_COLUMNS = ("trial_id", "dataset", "split", "split_hash", "reducer", "classifier")
 # The spec can change these without changing a trial.
 NAMING_COLUMNS = ("reducer_label", "classifier_label", "control")
-# A journal has only those that its spec uses.
+# A journal has only those of these columns that its spec uses.
 OPTIONAL_COLUMNS = ("split.train", "labels", "tuned", "inner_score", "tune_seconds")
 OUTCOME_COLUMNS = ("status", "reason", "fit_seconds", "eval_seconds")
 OK, FAILED, TIMEOUT = "ok", "failed", "timeout"
@@ -280,7 +280,8 @@ class Journal:
         new = self._unstated.keys() - set(self.header) if self._lines else ()
         rows = [_cells_of(line) for line in self._lines] if new else []
         there = {name: {row[place] for row in rows} for place, name in enumerate(IDENTITY_COLUMNS)}
-        # A parameter can be newer than the rows of all components that have it.
+        # If all components with this parameter have rows, it is newer than the rows and gets no
+        # column.
         newer = {c for c in new if there[c.partition(".")[0]] >= set(self._unstated[c])}
         self.columns = tuple(column for column in self._wanted if column not in newer)
 
@@ -344,7 +345,7 @@ def _columns_of(folder: Path) -> dict[str, list[str]]:
             kept = sorted(last.values())
             columns = {name: [cells[row] for row in kept] for name, cells in columns.items()}
     if "control" not in columns:
-        # No run has resumed here since controls have a file of their own.
+        # No run has resumed in this folder since controls got their own file.
         first: dict[str, list[str]] = {name: [] for name in IDENTITY_COLUMNS}
         columns = first | {"control": [""] * len(columns["trial_id"])} | columns
     return columns
@@ -355,11 +356,11 @@ def _columns_in(path: Path) -> dict[str, list[str]]:
     journal = Journal(path, ())
     header, lines = journal.header or journal_columns((), ()), journal.lines
     text = ",".join(lines)
-    # One list of all cells takes half the time of a list per line.
+    # Splitting the joined lines takes half the time of splitting each line.
     quoted = '"' in text or "'" in text or not lines
     cells = [cell for line in lines for cell in _cells_of(line)] if quoted else text.split(",")
     columns = {name: cells[place :: len(header)] for place, name in enumerate(header)}
-    # Cells of an unknown file are printed on the terminal, too.
+    # The file may come from anyone, and its cells are also printed on the terminal.
     if not text.isprintable():
         columns = {name: list(map(printable, column)) for name, column in columns.items()}
     return columns
@@ -422,7 +423,7 @@ def read_trials(
 def _text_column(cells: Sequence[str]) -> pd.Series[Any]:
     import pandas as pd
 
-    # Equal cells are one string.
+    # Equal cells share one string, which saves memory.
     one: dict[str, str] = {}
     return pd.Series(list(map(one.setdefault, cells, cells)), dtype=object)
 
@@ -436,7 +437,7 @@ def _typed(name: str, cells: Sequence[str], folder: str | Path) -> Any:
         cells = ["" if cell == "all" else cell for cell in cells]
     elif name != "tuned" and "." not in name:
         return _numbers(name, cells, Path(folder))
-    # Few values in many cells.
+    # Many cells have few distinct values, so each value is converted once.
     place = {text: i for i, text in enumerate(dict.fromkeys(cells))}
     there = [text for text in place if text not in ("", "None")]
     values: dict[str, Any] = {text: text for text in there}
@@ -460,7 +461,7 @@ def _numbers(name: str, cells: Sequence[str], folder: Path) -> Any:
 
     texts = np.array(cells, dtype=object)
     numbers = pd.to_numeric(texts, errors="coerce").astype("float64")
-    # Cells that are not numbers come back missing, like empty cells and "nan".
+    # pd.to_numeric also returns NaN for text that is not a number.
     wrong = [text for text in texts[np.isnan(numbers)] if text.lower() not in ("", "nan")]
     if not wrong:
         return numbers
@@ -495,7 +496,8 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
         odd = "\r" in text or "\0" in text
     except UnicodeDecodeError:
         text, odd = content.decode(errors="surrogateescape"), True
-    # Rows stay lines: cells are needed of few, and take more time and memory than all else.
+    # Rows are kept as lines: splitting all of them would take most of the time and memory, and the
+    # cells of few are used.
     lines = text.split("\n")[:-1]
     commas = len(header) - 1
     unusual = [i for i, line in enumerate(lines) if odd or '"' in line or line.count(",") != commas]

@@ -238,7 +238,7 @@ def _blas() -> list[dict[str, Any]]:
         if library.get("user_api") == "blas"
     ]
     each = [library for i, library in enumerate(found) if library not in found[:i]]
-    # They are found in the order in which they were loaded, which differs between runs.
+    # threadpoolctl lists them in the order of loading, which differs between runs.
     return sorted(each, key=lambda library: [str(library.get(name)) for name in kept])
 
 

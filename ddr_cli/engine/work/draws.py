@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
     from ddr_cli.spec import Spec, SplitKey, Tuning
 
-# These splits differ in size, and some of them may be impossible.
+# Splits of these kinds differ in size, and some of them may be impossible.
 _UNEQUAL = ("kfold", "grouped", "given")
 
 
@@ -87,7 +87,7 @@ class Draws:
         self.hashes[key.name] = split.hash
         label_order = None
         if any(budget != ALL for budget in self._plan.spec.labels):
-            # Unlabelled samples have an order of their own, and hide no other sample's label.
+            # Unlabelled samples are ranked separately, so they use up no class's label budget.
             label_order = label_places(data.y, split.train, **stream)
         division = self._division(key, split.train, split.test, label_order)
         return Drawn(split, method_seed(**stream), division)
@@ -159,7 +159,7 @@ class Draws:
 
     def _mean_sizes(self, family: str) -> dict[str, int | float]:
         keys = [key for key in self._plan.fits if key.family == family]
-        # Other splits of one kind have the same size, which the first shows.
+        # All splits of any other kind are as large as the first.
         splits = [self(key).split for key in (keys if keys[0].kind in _UNEQUAL else keys[:1])]
         sizes = {
             "train": [len(split.train) for split in splits],

@@ -55,10 +55,11 @@ from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.reducer import LinearReducer
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 
-_FEW_FEATURES = 200  # a factorisation of so many costs less than a projection for each width
+# Up to this many features, one factorisation costs less than a projection for each n_components.
+_FEW_FEATURES = 200
 _MOST_SHOWN = 3  # dimensions that a figure can show
 # A component that calls sys.exit fails like one that raises. Ctrl-C does not reach this process, so
-# that a KeyboardInterrupt is the component's own, too.
+# a KeyboardInterrupt comes from the component, too.
 _FAILURES = BaseException
 _CHANGED = "the fit changed the arrays of the split"
 _ENGINE = str(Path(__file__).parents[1])
@@ -78,11 +79,11 @@ def do(job: Job) -> JobResult:
         else:
             result = tune(job) if isinstance(job, TuneJob) else fit_and_evaluate(job)
             if _is_changed(job):
-                # Code that is not ours may have changed them, and is not given them again.
+                # Foreign code may have changed the arrays; its fit fails and is not repeated.
                 result = JobResult(error=_CHANGED, files_gone=not job.is_foreign)
     except _FAILURES as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        # Compared by name: the folder may exist again, for another job.
+        # Compare names, because the folder may have been created again for another job.
         own = [job.split, job.trace, *([job.data] if isinstance(job, SplitJob) else [])]
         gone = isinstance(error, FileNotFoundError) and Path(error.filename or "") in own
         result = JobResult(
@@ -95,7 +96,7 @@ def do(job: Job) -> JobResult:
 
 def prepare_split(job: SplitJob) -> JobResult:
     """Write the preprocessed samples of a split, and their neighbours, for all of its fits."""
-    # Loading a component's module, here and below, counts for no trial and has no time limit.
+    # Importing components, here and below, has no time limit, and its time counts for no trial.
     for name, _ in job.steps:
         PREPROCESSORS.load(name)
     with collected() as warned, Trace(job.trace):
@@ -210,7 +211,7 @@ def _fit_and_evaluate(
                 embedding = embed_split(factory, job, split, width)
             break
         except _FAILURES as error:
-            # Only the trials of a width that cannot be fitted fail.
+            # Only the trials of this n_components fail; the fit is tried at the next smaller one.
             ended([_failure(one, error) for one in left if one.width == width])
             left = [one for one in left if one.width != width]
     if embedding is not None:
@@ -410,7 +411,7 @@ def _evaluate(
     seconds = None if job.timeout is None else job.timeout - embedding.wall_seconds
     started = cpu_time()
     try:
-        # Each trial has the time that the fit left; a batch has the sum over its trials.
+        # A trial may take the time that the fit has left; a batch may take that time per trial.
         with _deadline(None if seconds is None else seconds * len(batch)):
             maps = None
             if wide is None:

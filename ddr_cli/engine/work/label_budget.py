@@ -1,4 +1,4 @@
-"""A split whose training set is partly labelled, and what methods and classifiers receive of it.
+"""A split whose training set is partly labelled, and the part that methods and classifiers get.
 
 A semi-supervised method is fitted to all training samples; unlabelled ones have ``y == -1``. Other
 supervised methods are fitted to the labelled samples only, unsupervised methods to all. Classifiers
@@ -30,7 +30,7 @@ def labelled_rows(split: Samples, budget: int | None) -> NDArray[np.intp]:
         return np.flatnonzero(y != UNLABELLED)
     assert split.label_order is not None
     sizes = np.bincount(y[y != UNLABELLED], minlength=len(split.labels.classes))
-    # A class without any training sample is not in this split.
+    # A class without training samples in this split is never too small.
     short = np.flatnonzero((sizes > 0) & (sizes < budget))
     if len(short):
         raise ValueError(
@@ -50,7 +50,7 @@ def samples_to_fit(split: Samples, budget: int | None, traits: Traits) -> Sample
         y[: split.n_train][hidden] = UNLABELLED
         return split.with_labels(y)
     kept = _with_test_set(split, rows)
-    # The neighbours that were searched are those among all training samples.
+    # The stored neighbours are among all training samples, so they are dropped.
     return replace(labels_to_score(split, budget), X=split.X[kept], neighbors={})
 
 

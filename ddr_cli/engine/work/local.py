@@ -34,7 +34,7 @@ _RESTARTS = 3
 _DEPTH = 2
 _GRACE_SECONDS = 60.0
 _MEGABYTE = 10**6
-# Below it a small data set's first allocations fail.
+# With less memory than this, the first allocations fail even for a small data set.
 _ROOM_TO_WORK = 128 * _MEGABYTE
 _thread_limits: list[object] = []
 
@@ -84,7 +84,7 @@ class LocalExecutor(Executor):
         number = self._numbers = self._numbers + 1
         limit = None
         if job.timeout is not None:
-            # For a job that its own alarm does not end: the limits of all its stages.
+            # pebble ends a job that its own alarm does not end, after the limits of all its stages.
             limit = job.timeout * job.stages + _GRACE_SECONDS
         future = pool.schedule(_do, args=(job,), timeout=limit)
         self._submitted[number] = _Submitted(job, future)
@@ -106,13 +106,13 @@ class LocalExecutor(Executor):
             ends.append(end)
             self._restarts = 0
         if self._submitted and not ends and self._pool is not None and not self._pool.active:
-            # A pool that gives up forgets jobs that it has not looked at.
+            # A pool that has stopped forgets its waiting jobs, so submit them to a new one.
             self._restart()
         return ends if numbers else self._lost()
 
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that run them."""
-        # pebble could end a process that has just taken a later job, so no process is kept.
+        # pebble might end a process that has just taken a later job, so all processes are ended.
         self.stop()
 
     def stop(self) -> None:
@@ -143,7 +143,7 @@ class LocalExecutor(Executor):
 
     def _end_pool(self) -> None:
         if self._pool is not None:
-            pool: Any = self._pool  # partly untyped
+            pool: Any = self._pool  # pebble's class is only partly typed
             pool.stop()
             pool.join()
             self._pool = None
@@ -160,7 +160,7 @@ class LocalExecutor(Executor):
         again = [submitted.job for submitted in self._submitted.values()]
         self._submitted.clear()
         for job in again:
-            # With its old trace, the job would seem to belong to the process that died.
+            # The old trace names the dead process; with it, the repeated job would count as dead.
             job.trace.unlink(missing_ok=True)
             self.submit(job)
         return pool
@@ -256,7 +256,7 @@ def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None
     An allocation beyond the limit fails, and with it the trial.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The system then ends the process at once, even during a call into compiled code.
+    # With the default handler, SIGTERM ends the process at once, even inside compiled code.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -270,7 +270,7 @@ def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None
     from ddr_cli.core import own_code
     from ddr_cli.core.sealed.process import die_alike
 
-    # It gets only code that the process that started it was allowed to load.
+    # A worker gets only code that its parent process was allowed to load.
     own_code.trust()
     die_alike()
     _thread_limits.append(threadpool_limits(1))

@@ -12,15 +12,15 @@ from importlib import import_module
 from ddr_cli.core.lazy import as_if_missing, load_when_used
 from ddr_cli.core.processes import end_with_parent, use_one_thread
 
-# Almost nothing that is loaded here is garbage, and all of it stays. A search for garbage would
-# cost time, and in each copy the memory that the copies share.
+# Garbage collection would find almost nothing here, but would cost time and make each fork copy
+# memory that forks can share.
 gc.disable()
 end_with_parent()
 use_one_thread()
-# scikit-learn imports it, which is a third of its own loading time.
+# scikit-learn imports scipy.stats, which takes a third of scikit-learn's loading time.
 load_when_used("scipy.stats")
-# Workers do not use pandas. It must be missing, not loaded when used: scikit-learn checks at each
-# fit whether it is loaded, which would load it.
+# Workers do not use pandas. A lazy import would not help: scikit-learn checks at each fit whether
+# pandas is loaded, and this check would load it.
 with as_if_missing("pandas"):
     import_module("ddr_cli.engine.work.fitting")
 gc.freeze()

@@ -101,8 +101,8 @@ class Samples:
 
     def with_shuffled_labels(self, seed: int) -> Samples:
         """Return the samples with the labels permuted within the training and the test set."""
-        # NumPy promises that the raw stream of a bit generator never changes; it promises nothing
-        # about shuffling. Methods with the same seed draw from another stream.
+        # NumPy guarantees that the raw stream of a bit generator never changes, but not its
+        # shuffling. The spawn key makes this stream differ from that of methods with the same seed.
         generator = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(_SHUFFLING,)))
         keys = generator.random_raw(len(self.labels.y))
         second = np.arange(len(keys)) >= self.n_train
@@ -127,7 +127,7 @@ class Samples:
             X=self.X[rows],
             labels=self.labels.rows(rows),
             order=self.order[rows],
-            # Equally near neighbours are sorted by their position.
+            # Equally near neighbours are ordered by row, so the new order needs new searches.
             neighbors={},
             label_order=None if self.label_order is None else self.label_order[rows[:n]],
         )
@@ -148,7 +148,7 @@ class Samples:
     def _parts(self) -> tuple[Any, ...]:
         X: Any = self.X
         if sparse.issparse(X):
-            # A worker can't sort the entries of a read-only view.
+            # Workers get a read-only view and can't sort its entries, so sort them here.
             X = X.tocsr(copy=True)  # type: ignore[attr-defined]
             X.sum_duplicates()
             parts: Any = (X.data, X.indices, X.indptr, X.shape)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ddr_cli.spec import Cell, SplitKey
 
 _ATTEMPTS = 2
-# Jobs in a row whose files were removed, before the run gives up.
+# A run gives up after this many jobs in a row whose files were removed.
 _MOST_GONE = 100
 _WAIT_SECONDS = 0.5
 
@@ -302,7 +302,7 @@ class Schedule:
         return self._scratch.folder("traces") / str(self._submitted)
 
     def _settle(self, ends: Sequence[JobEnd]) -> Ended:
-        """Return what has ended, given the ends of these jobs."""
+        """Return the results of the jobs that have ended."""
         self._ended = ended = Ended()
         for end in ends:
             _, opened, pending = self._running.pop(id(end.job))
@@ -319,7 +319,7 @@ class Schedule:
                 self._settle_split(opened, end)
             else:
                 self._settle_fit(opened, pending, end)
-        # Jobs are in the order in which they begin.
+        # Jobs begin in this order, so the first one is the oldest that is running.
         for _, opened, pending in islice(self._running.values(), 1):
             what = "preparation" if pending is None else pending.fit.reducer.label
             ended.working_on = f"{what}, {opened.key.name}"
@@ -388,7 +388,7 @@ class Schedule:
         if not opened.pending:
             self._open.remove(opened)
             self._executor.release(opened.path)
-            # A process that has its arrays open keeps them until it is done.
+            # A process that has the file open can still read it after this.
             opened.path.unlink(missing_ok=True)
 
 

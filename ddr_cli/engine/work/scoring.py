@@ -161,7 +161,7 @@ def _of_training_set(
     if hasattr(factory, "predict_training"):
         settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
         return list(factory.predict_training(train, y_train, settings))
-    # Classifiers that shared a call for the test samples are not fitted yet.
+    # Classifiers that predicted the test set in one shared call have not been fitted yet.
     return [
         (one if hasattr(one, "classes_") else one.fit(train, y_train)).predict(train)
         for one in evaluators
@@ -222,7 +222,7 @@ def majority_scores(
     largest = int(np.argmax(sizes))
     scores: dict[str, float] = {}
     for name in metrics:
-        # Scores that a constant prediction does not have are left out.
+        # Scores that are undefined for a constant prediction are left out.
         with suppress(ValueError, ZeroDivisionError):
             if name in LABEL_METRICS:
                 scores[name] = label_score(name, y_test, np.full_like(y_test, largest))
@@ -235,7 +235,7 @@ def majority_scores(
             elif name in scorer_names():
                 from sklearn.dummy import DummyClassifier
 
-                # Its probabilities are the class fractions.
+                # The probabilities of this classifier are the class fractions.
                 y = np.repeat(np.arange(len(sizes)), sizes)
                 prior = DummyClassifier(strategy="prior").fit(np.zeros((len(y), 1)), y)
                 scores[name] = scorer_score(name, prior, np.zeros((len(y_test), 1)), y_test)

@@ -59,9 +59,9 @@ class Scratch:
 
     def _make(self) -> None:
         while True:
-            # Another run that starts may find the folder before it is locked, and remove it.
+            # Another run that starts may remove the folder before it is locked; then make another.
             with self.writing(), suppress(Timeout):
-                # Another user could have taken the old name.
+                # Each folder gets a new name, because another user could have taken the old one.
                 self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
                 self._lock = FileLock(self.path / _LOCK)
                 self._lock.acquire(timeout=0)
@@ -90,7 +90,7 @@ def _remove_stale() -> None:
             ):
                 continue
             if not lock.exists():
-                # A new folder is about to be locked.
+                # A folder without a lock may be new: its run is about to lock it.
                 if time.time() - folder.stat().st_mtime > _UNLOCKED_FOR_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
                 continue

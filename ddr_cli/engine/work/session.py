@@ -85,7 +85,7 @@ class Session:
             self._record.finished = now()
             if self._record.outcome is None:
                 self._record.outcome = "stopped"
-                # The error that stopped it, such as a full disk, is the one to show.
+                # The user should see the error that stopped the session, such as a full disk.
                 with suppress(InputError):
                     manifest.write(folder)
             else:
@@ -119,7 +119,7 @@ class Session:
             record.cpu_seconds = round(spent, 3)
 
     def _take(self, ended: Ended) -> None:
-        """Write what has ended: embeddings before the rows, so that every row has its embedding."""
+        """Write results: embeddings before the rows, so that every row has its embedding."""
         if ended.working_on:
             self._progress.working_on(ended.working_on)
         for warning in ended.warnings:
@@ -146,7 +146,7 @@ class Session:
         first, *others = (
             self._cells("reducer", one) | self._cells("classifier", other) for one, other in pairs
         )
-        # If no setting was chosen, the parameters to choose have no value.
+        # If no setting was selected, parameters that differ between the candidates have no value.
         cells = {k: v for k, v in first.items() if all(one[k] == v for one in others)}
         return {
             "trial_id": result.trial_id,
@@ -154,7 +154,7 @@ class Session:
             "split": trial.split.name,
             "split_hash": self._draws.hashes[trial.split.name],
             "reducer": shown(trial.reducer.name),
-            # Existing journals use this name for measures, too.
+            # This column also names measures, as in existing journals.
             "classifier": shown(trial.evaluator.name),
             **self._plan.names_of(result.trial_id),
             **cells,

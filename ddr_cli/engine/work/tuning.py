@@ -10,7 +10,7 @@ from ddr_cli.engine.rows.journal import FAILED, OK, TrialResult
 from ddr_cli.engine.work.jobs import Evaluation, FitJob, TuneJob
 from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale
 
-# Means that differ only by rounding are equal; of equal settings the first is taken.
+# Means that differ only by rounding are ties, and the first setting of a tie is selected.
 _DECIMALS = 12
 
 
@@ -65,7 +65,7 @@ class SettingsSearch:
                 candidate.failure = candidate.failure or f"{self._job.metric} is not defined"
             else:
                 candidate.scores.append(score)
-            # A fit counts once for each trial that uses it, as for rows that share one.
+            # Each trial that shares a fit counts the whole time of the fit once, as in the journal.
             fits[trial_id] = max(fits.get(trial_id, 0.0), result.fit_seconds or 0.0)
             self._add_seconds(trial_id, result.eval_seconds or 0.0)
         for trial_id, seconds in fits.items():

@@ -38,8 +38,9 @@ class DaskExecutor(Executor):
         self._address = address
         self._context = RunContext(uuid.uuid4().hex, memory_limit, number_versions())
         self._submitted: dict[int, tuple[Job, Any]] = {}
-        # Data sets and prepared splits, by their file here, are values of tasks: dask sends them to
-        # the workers that need them, and computes them again if those die.
+        # Futures of data sets and prepared splits, by the path of the file on this machine. dask
+        # sends their values to the workers that need them, and computes them again if those workers
+        # die.
         self._values: dict[Path, Any] = {}
         self._tasks = 0
         self._threads = 0
@@ -97,7 +98,7 @@ class DaskExecutor(Executor):
         futures = [*(future for _, future in self._submitted.values()), *self._values.values()]
         self._submitted.clear()
         self._values.clear()
-        # Without a connection, the cluster has forgotten them already.
+        # If the connection is lost, the cluster has already dropped the jobs.
         with suppress(Exception):
             self._check_connection()
             self._client.cancel(futures, force=True)
@@ -170,7 +171,7 @@ class DaskExecutor(Executor):
 def _connect(address: str) -> Any:
     # dask logs a lost connection as a traceback, in addition to the error that is raised here.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-    make: Any = Client  # partly untyped
+    make: Any = Client  # dask's class is only partly typed
     try:
         return make(address, timeout=_ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:

@@ -60,7 +60,7 @@ def fit(context: RunContext, job: FitJob | TuneJob, prepared: tuple[JobEnd, byte
     """Do a fit, and return how it ended."""
     end, split = prepared
     if not split:
-        # The worker that had the split was lost, and its second preparation failed.
+        # The prepared split was lost with its worker, and preparing it again failed.
         return end
     with _folder() as folder:
         (folder / "split").write_bytes(split)
@@ -85,7 +85,7 @@ def _done(context: RunContext, job: Job, folder: Path) -> JobEnd:
     task = dask_worker.state.tasks[dask_worker.get_current_task()]
     executor = _process_for(context)
     executor.submit(replace(job, trace=folder / "trace"))
-    # dask cannot interrupt a task that was cancelled or whose run was killed; it changes its state.
+    # dask can't interrupt a task that is cancelled or whose run is killed; it only sets a state.
     while task.state == "executing":
         if ends := executor.wait(_WAIT_SECONDS):
             _idle.setdefault(context.token, []).append(executor)
@@ -96,12 +96,12 @@ def _done(context: RunContext, job: Job, folder: Path) -> JobEnd:
 
 def _process_for(context: RunContext) -> LocalExecutor:
     with _lock:
-        # A run that was killed has not ended its processes.
+        # A run that was killed may have left idle processes here.
         end_idle(besides=context.token)
         if idle := _idle.get(context.token):
             return idle.pop()
-        # dask marks its workers as daemons, and Python forbids daemons to have child processes, so
-        # that none outlive their parent. Ours end with their parent.
+        # dask's workers are daemons, which Python does not let start processes, because these could
+        # outlive them. Our processes end with their parent.
         multiprocessing.current_process().daemon = False
         executor = LocalExecutor(1, context.memory_limit)
         _ = executor.capacity  # starts the process
