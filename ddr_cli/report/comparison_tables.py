@@ -195,7 +195,7 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
                 "data sets": str(row["datasets"]),
                 "wins, equal, losses": f"{row['wins']}-{row['equal']}-{row['losses']}",
                 "median difference": difference_text(row["median_difference"], metric, unit=False),
-                # On one data set there are no signed ranks.
+                # With a single data set there is no signed-rank test.
                 "p": p_text(row["p_value"]) if row["test"] == SIGNED_RANKS else "",
                 "p, Holm": p_text(row["p_holm"]) if row["test"] == SIGNED_RANKS else "",
             }

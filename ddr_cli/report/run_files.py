@@ -139,7 +139,7 @@ def _versions() -> list[bytes]:
 
 def write_file(path: Path, content: str | bytes) -> Path:
     """Write a file that is derived from journals, but not through a link, unless it is the same."""
-    # A results folder that came from someone else may hold links to other places.
+    # A results folder from someone else may contain links to other places.
     own = (each for each in path.parents if each.name in _OWN or each.name.startswith(_SUITE))
     for folder in (path.parent, *own):
         refuse_link(folder)
