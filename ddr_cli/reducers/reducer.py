@@ -26,7 +26,7 @@ from ddr_cli.reducers.registry import Traits
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-_SEEDS = 2**30  # PaCMAP adds row numbers to a seed, in 32 bits
+_SEEDS = 2**30  # seeds are below this, because PaCMAP adds row numbers to a seed in 32 bits
 
 
 class Estimator(BaseEstimator):
@@ -34,10 +34,10 @@ class Estimator(BaseEstimator):
 
     classes_: NDArray[Any]
 
-    _fitted: ClassVar[str]  # the attribute that a finished fit has
+    _fitted: ClassVar[str]  # an attribute that only a fitted estimator has
     _takes_sparse: ClassVar[bool] = True
     _traits: ClassVar[Traits] = Traits()
-    # Beyond these, squares are summed to 0 or to infinity, and the numbers are silently others.
+    # Outside this range, sums of squares become 0 or infinite, and results are silently wrong.
     _magnitudes: ClassVar[tuple[float, float]] = (1e-140, 1e140)
 
     @property
@@ -338,7 +338,7 @@ class SklearnEmbedding(Embedding):
     """
 
     model_: Any
-    _origin: Any = 0.0  # what is subtracted from samples before the model sees them
+    _origin: Any = 0.0  # subtracted from samples before the model gets them
 
     def _checked(self, X: ArrayLike, y: Any) -> Any:
         """Return the checked training samples."""

@@ -14,7 +14,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 
 from ddr_cli.reducers.reducer import Codes, Reducer
 
-_LARGEST_EXPONENT = 1023  # of a float
+_LARGEST_EXPONENT = 1023  # of a double-precision number
 
 
 @dataclass(eq=False, repr=False)
