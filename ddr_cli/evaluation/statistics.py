@@ -258,7 +258,7 @@ def signed_ranks(differences: ArrayLike) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=1024)
 def _sign_changes(ranks: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return how many of all changes of sign have each sum of ranks: as SciPy, much faster."""
+    """Return how many sign combinations have each sum of ranks; much faster than SciPy."""
     counts = np.zeros(sum(ranks) + 1)
     counts[0] = 1
     for rank in ranks:
