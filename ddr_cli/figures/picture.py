@@ -1,4 +1,4 @@
-"""What all drawings of a run share: its methods and their looks, scale, texts and legend."""
+"""Common code of a run's drawings: its methods and their looks, scale, texts and legend."""
 
 from __future__ import annotations
 

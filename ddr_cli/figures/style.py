@@ -470,7 +470,7 @@ def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
 
 
 def lay_out(figure: Figure) -> None:
-    """Give all parts of a figure their places, without a drawing."""
+    """Compute the layout of a figure without drawing it."""
     if (engine := figure.get_layout_engine()) is not None:
         engine.execute(figure)
 
