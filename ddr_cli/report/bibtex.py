@@ -111,7 +111,7 @@ def _line(name: str, value: str) -> str:
 
 
 def _authors(text: str) -> list[str]:
-    """Return authors, "A. B. Name" or "Name, A. B." each."""
+    """Return the authors, each as "A. B. Name" or "Name, A. B."."""
     text = text.strip().replace(" et al.", ", others")
     inverted = re.match(_AUTHOR, text) is not None
     names = re.split(r"(?<=\.), | and " if inverted else r", and |, | and ", text)

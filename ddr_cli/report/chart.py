@@ -191,7 +191,7 @@ def _rounded(text: str, digits: int) -> str:
 
 
 def _image(link: str) -> tuple[str, bool]:
-    """Return a picture with its own palette, if that is smaller, and whether parts are clear."""
+    """Return a picture with its own palette, if that is smaller, and if parts are transparent."""
     with Image.open(io.BytesIO(b64decode(link.partition(",")[2]))) as picture:
         is_clear = picture.mode == "RGBA" and picture.getchannel("A").getextrema()[0] == 0
         buffer = io.BytesIO()

@@ -162,7 +162,7 @@ def _notes_of_a_run(
 
 
 def _track_words(found: Comparison, track: str) -> str:
-    """Return a description of a table's methods, if there are others or it could be misread."""
+    """Return a description of a table's methods, empty if it is not needed."""
     tracks = set(found.methods["track"])
     words, after = ["methods"], ""
     if _sees_test_set(track) or len(set(map(_sees_test_set, tracks))) > 1:

@@ -84,7 +84,7 @@ def tabular(
 
 
 def text_size(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return the place, in the list of font sizes, of the largest at which a table fits."""
+    """Return the index in `_SIZES` of the largest font size at which a table fits."""
     widest = max((_width(row[0]) for row in (head, *rows)), default=0)
     rooms = _rooms(head, rows)
     return next((i for i, room in enumerate(rooms) if widest <= room), len(_SIZES) - 1)

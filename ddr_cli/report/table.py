@@ -98,7 +98,7 @@ class Table:
         return widths
 
     def _stacked(self) -> str:
-        """Return each row as lines: its first cell, then the name and the text of each other."""
+        """Return each row as lines: its first cell, then the name and text of each other cell."""
         _, *names = map(str, self.frame.columns)
         room = max(map(len, names), default=0)
         lines = []
