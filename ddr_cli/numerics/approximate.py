@@ -105,8 +105,9 @@ def _linked(X: Floats) -> tuple[Any, Any, Any]:
     """Return faiss's index of links, the samples as it holds them, and their row numbers.
 
     Samples near each other are linked one after the other and stay next to each other in memory,
-    which takes half the time of any order. The first `1 / _STRIDE` of them come from everywhere, so
-    that all later ones find a way. faiss shuffles the samples of one call, so there are few.
+    which takes half the time of an arbitrary order. The first `1 / _STRIDE` of them come from all
+    regions, so that later ones can be reached. faiss shuffles the samples of one call, so a call
+    adds only a few.
     """
     faiss = load_library(LIBRARY)
     n, d = X.shape

@@ -37,10 +37,9 @@ GAMMAS: tuple[str, ...] = get_args(get_args(Gamma)[0])
 
 
 def kernel_gamma(points: Points, gamma: Gamma, kernel: object) -> float:
-    """Return `gamma`, or for "scale" the reciprocal of the data's size in the kernel's unit.
+    """Return `gamma`, or a multiple of the reciprocal of the data's size in the kernel's unit.
 
-    Variances are divided by n. Variances are those of the population. Where the size is 0, gamma is
-    1.
+    Variances are those of the population. A size of 0 counts as 1.
     """
     if not isinstance(gamma, str):
         return float(gamma)

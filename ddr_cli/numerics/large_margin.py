@@ -316,7 +316,7 @@ class _Dual:
         return -value, -margins
 
     def after_iteration(self, _: Floats) -> None:
-        """Stop when the rest is small relative to the step's gain, or small enough."""
+        """Stop if the gap is small relative to the step's gain, or small enough."""
         gained = self._before - self._lowest
         if self._lowest - self._highest <= max(_SHARE * gained, self._precise):
             raise StopIteration

@@ -203,7 +203,7 @@ class _Search:
         return gap, slack.astype(self._type)
 
     def _block(self, rows: slice, points: slice) -> Any:
-        """Return memory for a block of gaps; fresh memory would cost more than the product."""
+        """Return memory for a block of gaps; new memory would cost more than the matrix product."""
         shape = rows.stop - rows.start, points.stop - points.start
         if self._memory.size < shape[0] * shape[1]:
             self._memory = np.empty(shape[0] * shape[1], self._type)
@@ -280,7 +280,7 @@ def _as_float(X: Any, *, sparse: bool) -> Any:
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:
-    """Yield slices of `size` of n rows, of at least one row; the last has what is left."""
+    """Yield slices of `size` (at least 1) of n rows; the last may be shorter."""
     size = max(1, size)
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
@@ -313,7 +313,7 @@ def _kth_of_groups(gap: Any, k: int) -> Any:
 
 
 def _least(least: Floats, row: Indices, gaps: Any) -> Floats:
-    """Return the k smallest of k numbers and the found ones in each row, the largest last.
+    """Return the k smallest of each row's k numbers and of its new ones, the largest last.
 
     `row` ascends.
     """

@@ -123,7 +123,7 @@ def on_smallest_face(framework: Framework, points: Floats) -> Framework:
 def affine_dependencies(points: Floats, heads: Indices, tails: Indices) -> Floats:
     """Return the null vectors that a framework's cliques imply: orthonormal columns, or none.
 
-    Each is orthogonal to the vector of ones. The points are a placement.
+    Each is orthogonal to the vector of ones. The points satisfy all lengths.
     """
     n = len(points)
     nulls = np.zeros((n, n))

@@ -116,7 +116,7 @@ class _Newton:
         self.matrix = _Blocks(framework, Z.shape[1])
 
     def error(self) -> float:
-        """Return the tolerance that would be reached if the weights proved their sum."""
+        """Return the tolerance that is reached if the sum of the weights is a bound."""
         over = float(np.vdot(self.Z, self.Z)) / float(self.weights.sum()) - 1.0
         return abs(over) / 3.0 + self.framework.strain(self.Z)
 
@@ -163,7 +163,7 @@ class _Newton:
         return unrest, float(np.abs(_squares(U) - 1.0 - compliance * self.weights).max())
 
     def widen(self) -> bool:
-        """Add columns in which the weights prove nothing; False if there are none or too many."""
+        """Add columns along which L_w - I is negative; False if there are none or too many."""
         L = self.framework.laplacian(self.weights).toarray()
         N = self.framework.known
         above = 2.0 * float(np.abs(L).sum(axis=1).max()) + 1.0
