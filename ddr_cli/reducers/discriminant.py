@@ -1,4 +1,4 @@
-"""What the discriminants share: LDA, NMMP, LFDA, MFA and the kernel forms of the last two.
+"""Common code of the discriminants: LDA, NMMP, LFDA, MFA and the kernel forms of the last two.
 
 A direction in a kernel's feature space is a combination of the training samples, so a linear method
 applied to all coordinates of kernel PCA is the method's kernel form: inner products, and hence
@@ -169,10 +169,10 @@ class KernelDiscriminant(Discriminant):
 
 
 def _independent_images(K: Floats, rounding: float) -> tuple[Floats, Floats] | None:
-    """Return the result of `_kernel_pca` in other axes, or None unless K surely has rank n - 1.
+    """Return the result of `_kernel_pca` along other axes; None if the rank may be below n - 1.
 
-    A factor of all rows except the last, whose image is minus the sum of the others, costs a tenth
-    of the eigenvectors.
+    A Cholesky factor of all rows except the last, whose image is minus the sum of the others, takes
+    a tenth of the time of the eigenvectors.
     """
     if rounding > _REGULAR * float(np.diagonal(K).max()):
         return None

@@ -231,12 +231,12 @@ class GraphReducer(Reducer):
         return W, bandwidth
 
     def _eigenpairs(self: Any, graph: CsrArray) -> tuple[Floats, Floats]:
-        """Return `laplacian_eigenpairs`, as accurate as the graph deserves."""
+        """Return `laplacian_eigenpairs`, less accurate ones for a large approximate graph."""
         coarse = self.neighbors != "exact" and graph.shape[0] > MOST_EXACT
         return laplacian_eigenpairs(graph, self.n_components, tol=1e-4 if coarse else 1e-10)
 
     def __ddr_traits__(self) -> Traits:
-        """Return the declared traits, which are those with an exact search."""
+        """Return the declared traits, changed if the search is not exact."""
         traits = super().__ddr_traits__()
         if getattr(self, "neighbors", "exact") == "exact":
             return traits
@@ -320,7 +320,7 @@ class Embedding(Reducer):
             )
 
     def _check_extension(self, most: int) -> None:
-        """Reject more dimensions than the graph's eigenvectors can be extended to."""
+        """Reject more dimensions than eigenvectors that can be extended to new samples."""
         if self.n_components > most:
             raise ValueError(
                 f"n_components={self.n_components} must be at most {most} to embed new samples."

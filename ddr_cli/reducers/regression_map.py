@@ -35,8 +35,8 @@ _MOST = 500  # largest number of samples that are used to select them
 class RegressionMap:
     """A fitted regression; `bandwidths`, `ridges` and `errors` have an entry per column.
 
-    The errors are mean squares of leave-one-out residuals of the samples that chose, with the mean
-    held fixed. Far from all samples the prediction is the mean of the targets.
+    The errors are mean squares of leave-one-out residuals, with the mean held fixed, of the samples
+    used for the selection. Far from all samples the prediction is the mean of the targets.
     """
 
     points: NDArray[Any]

@@ -1,4 +1,4 @@
-"""What the small networks share: the layers, and their training by PyTorch."""
+"""Common code of the small networks: the layers, and their training by PyTorch."""
 
 from __future__ import annotations
 
