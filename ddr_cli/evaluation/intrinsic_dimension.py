@@ -41,7 +41,7 @@ class DimensionEstimate:
     # Median over the repetitions. It is inf if the length grows at least as fast as the number of
     # samples, which happens if the samples are too few for the number of dimensions.
     dimension: float
-    dimensions: Floats  # of each repetition
+    dimensions: Floats  # one estimate per repetition
     sizes: NDArray[np.intp]  # of the subsamples
     log_lengths: Floats  # logarithm of the mean length, of shape (n_bootstraps, n_sizes)
     components: int  # connected components of the neighbourhood graph; 1 for ``graph="knn"``

@@ -203,8 +203,8 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
 
     fitted = PCA(count, whiten=whiten, svd_solver=solver, random_state=0).fit(points)
     if n_components == "full":
-        # The rounding errors of the covariance matrix' eigenvalues are relative to the largest
-        # variance, those of singular values to the largest singular value.
+        # Eigenvalues of a covariance matrix have rounding errors relative to the largest variance,
+        # singular values relative to the largest singular value.
         size = fitted.explained_variance_ if sparse else fitted.singular_values_
         floor = max(points.shape) * np.finfo(points.dtype).eps * size.max()
         rank = max(1, int(np.count_nonzero(size > floor)))

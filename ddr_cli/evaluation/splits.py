@@ -446,7 +446,7 @@ def _training_counts(
     """Return the number of training samples to draw from each class."""
     n_samples = int(class_sizes.sum())
     assert train is not None
-    # Rounding half up still gives 29 for 0.29 * 100, which is slightly below 29 in floating point.
+    # Rounding gives 29 for 0.29 * 100, which is slightly below 29 in floating point.
     total = int(np.floor(train * n_samples + 0.5)) if kind == "fraction" else int(train)
 
     if kind == "per_class":
