@@ -276,7 +276,7 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     picture.finish(figure, handles, x=x, finding=found)
     panels = [] if compact else zip(drawn.panels, grid.flat, strict=False)
     labels = [drawn.name_ends(axes, panel) for panel, axes in panels]
-    # The panels have their final size only if the figure has its title, legend and labels.
+    # The panels get their final size only after the title, the legend and labels are added.
     style.lay_out(figure)
     style.move_off_curves(texts)
     for each in labels:

@@ -87,7 +87,8 @@ class Picture:
         if rows["failed"].any():
             trials = (summary.row(int(index)).trials for index in rows.index)
             rows = rows.assign(succeeded=[int((each["status"] == OK).sum()) for each in trials])
-            # A method that failed on every split only has the majority-class baseline's score.
+            # A method that failed on every split only has the majority-class baseline's score, so
+            # it is not drawn.
             rows = rows[rows["succeeded"] > 0]
         self.rows = rows.assign(
             **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}

@@ -62,7 +62,7 @@ _LINES: tuple[Any, ...] = (
     (0, (2.5, 2.5)),
     (0, (9, 1.5, 1.2, 1.5, 1.2, 1.5)),
 )
-# Clouds of points are larger than lines, so that grey and yellow are also visible.
+# Clouds of points are larger than lines, so grey and yellow are also visible in them.
 _CLASS_COLOURS = (*_COLOURS, "#999999", "#DDCC00")
 _CLASS_MARKERS = ("o", "D", "s", "^", "v", "P", "X", "h", "<", "p")
 
@@ -115,7 +115,7 @@ _SETTINGS: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    # Matplotlib's search for the height of a title is slow, and always finds this one.
+    # Matplotlib's search for the height of a title is slow, and always finds this value.
     "axes.titley": 1.0,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
@@ -172,7 +172,7 @@ def looks_of(names: Sequence[str], *, shades: bool = True) -> list[Look]:
     known = {name: own[name] for name in names if name in own}
     taken = {each.colour for each in known.values()}
     unused = (each for each in map(look, range(len(_COLOURS))) if each.colour not in taken)
-    # After that, colours are repeated with other markers and dashes.
+    # When all colours are used, they are repeated with other markers and dashes.
     free = itertools.chain(unused, map(look, itertools.count(len(_COLOURS))))
     for name in names:
         if name not in known:
