@@ -203,8 +203,8 @@ def _sparse_span(X: Any, mean: Floats) -> Span:
     centred = np.zeros(d)
     X.sum_duplicates()
     full = (np.bincount(X.indices, minlength=d) == n) & (mean != 0)
-    # Features without zeros are centred: the data stay as sparse, and no digit of the deviations is
-    # lost.
+    # Features without zeros are centred, which keeps the data sparse and all digits of the
+    # deviations.
     for _ in range(2 * bool(full.any())):
         rest = np.where(full, X.mean(axis=0), 0.0)
         X.data -= rest[X.indices]

@@ -121,9 +121,9 @@ def trace_ratio(
         W = direction / np.linalg.norm(direction)
         return W, float((W.T @ left @ W / (W.T @ right @ W)).item())
 
-    # A and B are scaled to sizes of 1, so that no tolerance depends on the scale of the data, and
-    # given in the eigenbasis of B: there tr(W'BW) is a sum of squares, which stays accurate where W
-    # is close to the null space.
+    # A and B are scaled to a size of 1, so that no tolerance depends on the scale of the data, and
+    # transformed to the eigenbasis of B: there tr(W'BW) is a sum of squares, which stays accurate
+    # where W is close to the null space.
     unit_a, unit_b = float(abs(left).max()) or 1.0, float(sizes[-1])
     turned, sizes = axes.T @ (left / unit_a) @ axes, np.maximum(sizes, 0.0) / unit_b
     root, V = _SOLVERS[solver](turned, sizes, m)

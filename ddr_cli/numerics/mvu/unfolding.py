@@ -28,10 +28,10 @@ from ddr_cli.numerics.neighbors import Floats, Indices
 
 Solver = Literal["auto", "interior", "low_rank", "cvxpy"]
 
-# With more bars than this, "auto" tries "low_rank" first if a sparse factorisation has less than
-# the fraction `_SPARSE` of the dense one's work, because it needs about ten times as many. The fits
-# in all published tables have fewer bars, or a fraction of at least 0.06 (1100 images), so "auto"
-# solves them with "interior".
+# With more bars than this, "auto" tries "low_rank" first if one of its sparse factorisations takes
+# less than the fraction `_SPARSE` of the work of a dense one, because it needs about ten times as
+# many. The fits in all published tables have fewer bars, or a fraction of at least 0.06 (1100
+# images), so "auto" solves them with "interior".
 MANY_BARS = 1_300
 _SPARSE = 0.02
 
@@ -52,7 +52,7 @@ class Unfolding:
     """The positions of n points, and their accuracy."""
 
     # Centred coordinates along the principal axes, in units of the data. Only as many are kept as
-    # keep the distances within the tolerance.
+    # are needed to keep the distances within the tolerance.
     embedding: Floats
     eigenvalues: Floats  # of K, descending
     bound: float  # no feasible K has a larger trace
