@@ -49,7 +49,7 @@ Kernel = (
 )
 
 _RANK_TOL = 1e-10  # relative size at which an eigenvalue of the centred kernel matrix counts as 0
-_REGULAR = 1e-8  # lower bound on the relative eigenvalues of a matrix that has a `regular_factor`
+_REGULAR = 1e-8  # least relative eigenvalue of a matrix for which `regular_factor` is not None
 _RIDGED = 1e-6  # with a ridge of at least this, no within-class scatter is nearly singular
 _NEGATIVE = 1e-8  # relative size from which a negative eigenvalue is more than rounding
 

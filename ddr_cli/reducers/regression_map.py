@@ -28,7 +28,7 @@ from ddr_cli.reducers.reducer import Embedding, Floats, drawn_landmarks
 
 _BANDWIDTHS = 2.0 ** np.arange(-3, 4)  # in units of the median squared distance
 _RIDGES = 10.0 ** np.arange(-8, 2)
-_MOST = 500  # largest number of samples that are used to select them
+_MOST = 500  # largest number of samples that select the bandwidth and the ridge
 
 
 @dataclass(frozen=True, eq=False)

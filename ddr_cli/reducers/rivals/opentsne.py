@@ -89,8 +89,8 @@ class OpenTSNE(Embedding):
                 random_state=as_seed(self.random_state),
                 n_jobs=1,
             ).fit(points.astype(np.float64))
-        # At its first transform, openTSNE centres its own embedding like this, but no copy made
-        # earlier.
+        # At its first transform, openTSNE centres its own embedding like this, but not an earlier
+        # copy.
         self.model_ -= (self.model_.max(axis=0) + self.model_.min(axis=0)) / 2
         self.embedding_ = np.array(self.model_, dtype=points.dtype)
         return self

@@ -126,5 +126,5 @@ def ledoit_wolf(Z: Floats, code: Codes, S_w: Floats, d: int) -> float:
     size = float(np.sum(S_w**2))
     spread = size - float(np.trace(S_w)) ** 2 / d  # |S - (tr S / d) I|^2
     noise = (float(np.mean(lengths**2)) - size) / len(Z)
-    # If S is a multiple of I, it is its own shrinkage target, so any shrinkage gives the same.
+    # If S is a multiple of I, it is its own shrinkage target, so any shrinkage returns S.
     return float(np.clip(noise / spread, np.finfo(float).eps, 1.0)) if spread > 0 else 1.0
