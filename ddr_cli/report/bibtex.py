@@ -69,8 +69,7 @@ def bibtex(reference: str) -> str:
     kind, source, rest = _source(fields.pop("rest").removesuffix(". "))
     fields |= source
     if found.re is not _FORMS[0]:
-        # In the first form, that of a method's reference, the rest states where in the work to
-        # look.
+        # In the first form, used for methods, the rest is the place in the work, which is left out.
         fields["note"] = rest
     title = fields["title"]
     if title.startswith('"'):
@@ -115,7 +114,7 @@ def _authors(text: str) -> list[str]:
     text = text.strip().replace(" et al.", ", others")
     inverted = re.match(_AUTHOR, text) is not None
     names = re.split(r"(?<=\.), | and " if inverted else r", and |, | and ", text)
-    # BibTeX takes the last word as the surname, so a suffix must be moved.
+    # BibTeX takes the last word as the surname, so a suffix such as Jr. must be moved.
     return [re.sub(r"^(.*) (\w+) (III|Jr\.)$", r"\2, \3, \1", name) for name in names if name]
 
 
