@@ -133,12 +133,11 @@ class _Curves:
         """Draw the curves of a panel, with their bands and best means, and the horizontal lines."""
         if self.compact:
             # A single line, with gaps at nan, draws the curves of all methods.
+            gap = np.full((1, 2), np.nan)
             curves = [own for method, own in panel.last.items() if method in self.methods]
-            x, y = (
-                np.concatenate([[*own[name], np.nan] for own in curves])
-                for name in (self.x, "mean")
-            )
-            axes.plot(x, y, color=style.OTHERS, lw=0.9, zorder=1.2)
+            points = [own[[self.x, "mean"]].to_numpy(dtype=float) for own in curves]
+            parts = [part for own in points for part in (own, gap)] or [gap]
+            axes.plot(*np.concatenate(parts).T, color=style.OTHERS, lw=0.9, zorder=1.2)
             for own in (panel.last[each] for each in self.references if each in panel.last):
                 axes.plot(own[self.x], own["mean"], zorder=1.3, **_REFERENCE)
         several = len(panel.families) > 1
@@ -182,7 +181,7 @@ class _Curves:
             return
         reducing = self.picture.reducing(panel.methods)
         curves = [panel.last[each] for each in reducing if each in panel.last]
-        for rows in curves if few else [pd.concat(curves)]:
+        for rows in [pd.concat(curves)] if curves and not few else curves:
             if len(rows) < 2:
                 continue
             index = best_index(rows["mean"], self.picture.metric)

@@ -359,6 +359,21 @@ def test_three_swept_parameters_show_the_best_of_each_method(summary_of):
     assert means == {9.0, 10.0}  # never the steep 1-dimensional setting
 
 
+@pytest.mark.parametrize("n_curves", [5, 12])
+def test_re_splits_may_lack_all_curves_until_now(summary_of, n_curves):
+    labels = [f"CCDR {k}" for k in range(2, n_curves + 2)]
+    reducers = [
+        {"name": "ccdr", "label": label, "params": {"beta": 1.0, "n_neighbors": k}}
+        for k, label in enumerate(labels, start=2)
+    ]
+    # The predefined split, and no reduction on the first re-split.
+    keep = 1 + n_curves * len(BETAS) + 1
+    more = {"classifiers": CLASSIFIERS[:1], "sweep": {"reducer.beta": BETAS}, "keep": keep}
+    figure = draw(summary_of(reducers=[NONE, *reducers], **more))
+    drawn = {line.get_label() for axes in figure.axes for line in axes.lines}
+    assert {*labels, "no reduction"} <= drawn
+
+
 @pytest.mark.parametrize("keep", [0, 6])
 def test_an_unfinished_run_says_so(summary_of, keep):
     figure = draw(summary_of(keep=keep, sweep={"reducer.beta": BETAS}))
