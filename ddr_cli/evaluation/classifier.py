@@ -17,7 +17,7 @@ from ddr_cli.numerics.validation import validate_data
 
 
 class Classifier(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier; the docstrings of its methods hold for all, which do not repeat them."""
+    """A classifier. The docstrings apply to all classifiers, which do not repeat them."""
 
     classes_: NDArray[Any]
     _takes_sparse: ClassVar[bool] = True

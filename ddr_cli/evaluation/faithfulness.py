@@ -154,7 +154,7 @@ class CentreOrder(Measure):
 
 
 def _trustworthiness(X: Any, embedded: Any, k: int) -> float:
-    # A slow import that only these two measures need.
+    # `sklearn.manifold` is slow to import, and only trustworthiness and continuity need it.
     from sklearn.manifold import trustworthiness
 
     return float(trustworthiness(X, embedded, n_neighbors=k))

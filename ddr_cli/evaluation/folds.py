@@ -92,7 +92,9 @@ class Groups:
             held = np.zeros((folds, len(totals)), dtype=np.int64)
             fold_of = np.empty(len(self), dtype=np.intp)
             for group in np.lexsort((draw(len(self)), -magnitudes)):
-                # The sum over the classes of the shares' products; fsum rounds but once.
+                # The cost of a fold is a sum over the classes: its fraction of the class times the
+                # group's fraction. `fsum` rounds only once, so the order of the classes has no
+                # effect.
                 costs = [math.fsum(row) for row in held * self.counts[group] / totals**2]
                 sizes = held.sum(axis=1).tolist()
                 fold_of[group] = min(range(folds), key=lambda f: (costs[f], sizes[f]))

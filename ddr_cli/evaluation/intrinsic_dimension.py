@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Graph = Literal["gmst", "knn"]
 GRAPHS: tuple[Graph, ...] = ("gmst", "knn")
 _FEWEST = 20
-# All distances of a sample are held at once, in several arrays: about 3 GB for so many points.
+# All pairwise distances are in memory at once, in several arrays: about 3 GB for this many samples.
 _MOST = 10_000
 DEFAULT_NEIGHBORS = {"gmst": 8, "knn": 5}
 DEFAULT_SIZES = np.linspace(0.5, 0.98, 9)
@@ -38,13 +38,13 @@ DEFAULT_SIZES = np.linspace(0.5, 0.98, 9)
 class DimensionEstimate:
     """An estimated dimension and its basis."""
 
-    # Median over the repetitions; inf where the length grows at least as fast as the number of
-    # points, as in a space of too many dimensions for the sample to tell.
+    # Median over the repetitions. It is inf if the length grows at least as fast as the number of
+    # samples, which happens if the samples are too few for the number of dimensions.
     dimension: float
-    dimensions: Floats  # of each repetition
+    dimensions: Floats  # one estimate per repetition
     sizes: NDArray[np.intp]  # of the subsamples
     log_lengths: Floats  # logarithm of the mean length, of shape (n_bootstraps, n_sizes)
-    components: int  # of the neighbourhood graph; 1 for ``graph="knn"``, which needs none
+    components: int  # connected components of the neighbourhood graph; 1 for ``graph="knn"``
 
 
 def estimate_dimension(
@@ -135,7 +135,7 @@ def estimate_dimension(
         geodesics[apart] = never
 
         def length(rows: NDArray[np.intp]) -> float:
-            # The merge heights of single linkage are the edges of the minimal spanning tree.
+            # The merge heights of single linkage are the edge lengths of the minimum spanning tree.
             among = spatial.distance.squareform(geodesics[np.ix_(rows, rows)], checks=False)
             heights = linkage(among, "single")[:, 2]
             return float(np.sum(heights[heights < never] ** gamma))
@@ -143,7 +143,8 @@ def estimate_dimension(
         distances = spatial.distance.squareform(spatial.distance.pdist(points))
 
         def length(rows: NDArray[np.intp]) -> float:
-            # The point itself, at distance 0, comes first and adds nothing.
+            # The k + 1 smallest distances of a sample include that to itself, 0, which adds
+            # nothing.
             nearest = np.partition(distances[np.ix_(rows, rows)], k, axis=1)[:, : k + 1]
             return float(np.sum(nearest**gamma))
 

@@ -85,7 +85,7 @@ class LinearClassifier(Classifier):
 
     def _solve_dense(self, X: Floats, indicators: Floats) -> tuple[Floats, Floats]:
         if self.alpha > 0:
-            # A second's import, which planning does without, and most fits.
+            # This import takes a second; planning a run and fits with alpha = 0 do not need it.
             from sklearn.linear_model import Ridge
 
             model = Ridge(self.alpha, fit_intercept=self.fit_intercept, solver="svd")
@@ -207,7 +207,7 @@ class LinearClassifier(Classifier):
 
 def _least_squares(X: Floats, targets: Floats, size: int) -> Floats:
     """Return the smallest coefficients that fit best, a row for each target."""
-    # A direction without variance but for rounding would get a huge coefficient.
+    # Without a cutoff, a direction whose variance is only rounding would get a huge coefficient.
     rounding = size * np.finfo(np.float64).eps
     coef: Floats = lstsq(X, targets, cond=rounding, check_finite=False)[0]
     return coef.T

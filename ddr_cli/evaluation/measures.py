@@ -170,7 +170,8 @@ class _Neighborhood(Measure, ABC):
         for part in {measure.part for measure in measures}:
             most = max(measure.n_neighbors for measure in measures if measure.part == part)
             hits = cls._hits(embedded.part(part), most)
-            # The place, from 0, at which each point's nearest have it, or one beyond them all.
+            # The rank, from 0, of each sample's first hit, or the number of neighbours without a
+            # hit.
             first[part] = np.where(hits.any(axis=1), hits.argmax(axis=1), hits.shape[1])
         return [float(np.mean(first[item.part] < item.n_neighbors)) for item in measures]
 

@@ -74,7 +74,8 @@ def mean_average_precision(
     ValueError
         If no sample is relevant.
     """
-    # What is heavy is imported where it is used: names of metrics are needed by completion.
+    # scikit-learn is imported only where it is used, because shell completion loads this module for
+    # the names of metrics.
     from sklearn.metrics import average_precision_score
 
     hits, order = np.asarray(relevant, dtype=bool), np.asarray(values)
@@ -88,7 +89,7 @@ def mean_average_precision(
     return float(np.mean(each))
 
 
-# Scorers of regression and of several labels a sample.
+# Prefixes of the names of scikit-learn's scorers for regression.
 _NOT_OF_CLASSES = ("d2_absolute", "explained", "neg_m", "neg_root", "r2")
 
 

@@ -90,13 +90,13 @@ class NeuralNetClassifier(Classifier):
             learning_rate_init=self.learning_rate,
             alpha=0.0,
             batch_size=len(points),
-            shuffle=False,  # the order within a single batch only costs a copy per step
+            shuffle=False,  # with a single batch, shuffling would only cost a copy per step
             max_iter=self.max_iter,
             n_iter_no_change=self.max_iter,
             random_state=self.random_state,
         )
         with warnings.catch_warnings():
-            # The number of steps is fixed on purpose.
+            # Every fit runs `max_iter` steps on purpose; scikit-learn would warn about that.
             warnings.simplefilter("ignore", ConvergenceWarning)
             self.network_.fit(self._scaled(points), labels)
         self.classes_ = self.network_.classes_

@@ -26,10 +26,11 @@ from ddr_cli.numerics.validation import validate_data
 if TYPE_CHECKING:
     from sklearn.decomposition import PCA
 
-# scikit-learn's parts that some specs use are imported in the steps: they bring half of it along.
+# Some parts of scikit-learn are imported in the steps that use them, because importing them loads
+# half of the library.
 
-_DENSE_LIMIT = 2**27  # entries: 1 GiB
-_WIDE = 2000  # more features than this: a sparse fit doesn't form their covariance matrix
+_DENSE_LIMIT = 2**27  # entries of a matrix: 1 GiB in double precision
+_WIDE = 2000  # with more features, PCA of sparse data does not form their covariance matrix
 
 
 def _is_sparse(X: Any) -> bool:
@@ -96,7 +97,7 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         points = self._validated(X, reset=False)
-        # A data frame of the inner transformer would lack the names of the samples.
+        # A data frame made by the inner transformer would not have the row index of X.
         with config_context(transform_output="default"):
             return self.transformer_.transform(points)
 
@@ -202,7 +203,8 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
 
     fitted = PCA(count, whiten=whiten, svd_solver=solver, random_state=0).fit(points)
     if n_components == "full":
-        # A covariance matrix carries the rounding in the variances, singular values in the roots.
+        # Eigenvalues of a covariance matrix have rounding errors relative to the largest variance,
+        # singular values relative to the largest singular value.
         size = fitted.explained_variance_ if sparse else fitted.singular_values_
         floor = max(points.shape) * np.finfo(points.dtype).eps * size.max()
         rank = max(1, int(np.count_nonzero(size > floor)))
@@ -275,7 +277,7 @@ class SingularVectors(_Projection):
                 f"svd: n_components={self.n_components} must be below both n_samples="
                 f"{points.shape[0]} and n_features={points.shape[1]} of the training set."
             )
-        # Lanczos to machine precision; the fixed seed is that of its starting vector.
+        # ARPACK iterates to machine precision; `random_state` is the seed of its start vector.
         from sklearn.decomposition import TruncatedSVD
 
         return TruncatedSVD(self.n_components, algorithm="arpack", random_state=0).fit(points)

@@ -163,7 +163,7 @@ def make_split(
     classes, codes = np.unique(labels[pool], return_inverse=True)
     class_sizes = np.bincount(codes, minlength=len(classes))
     names = classes.tolist() if class_names is None else [class_names[c] for c in classes]
-    # The folds of one division share its random order.
+    # All folds of one division use the same random order.
     draws = index // folds if isinstance(folds, int) else index
     draw = _keys(seed, dataset, draws, _SPLIT_STREAM)
     if kind == "kfold":
@@ -374,8 +374,8 @@ def _seed_sequence(seed: int, dataset: str, index: int, stream: int) -> np.rando
 
 def _keys(seed: int, dataset: str, index: int, stream: int) -> Draw:
     """Return a stream of random 64-bit keys."""
-    # NumPy promises that a bit generator's raw stream never changes; of Generator's methods it
-    # does not, so a random order is the order of raw keys.
+    # NumPy guarantees that the raw stream of a bit generator never changes, but gives no such
+    # guarantee for the methods of Generator. A random order is therefore the order of raw keys.
     generator = np.random.PCG64(_seed_sequence(seed, dataset, index, stream))
     return generator.random_raw
 
@@ -420,8 +420,8 @@ def _apportion(total: int, class_sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     Only integer arithmetic is used: no rounding differs between platforms.
     """
     counts = np.zeros(len(class_sizes), dtype=np.int64)
-    # A class that gets its one point by right of existence leaves the division, which is then
-    # made among the others; each pass removes a class, so this ends.
+    # A class whose share is below 1 gets 1 and is taken out, and the rest of `total` is divided
+    # again among the other classes. Each pass takes out a class, so the loop ends.
     free = np.ones(len(class_sizes), dtype=bool)
     while True:
         shares = (total - int(counts[~free].sum())) * class_sizes[free]
@@ -446,7 +446,7 @@ def _training_counts(
     """Return the number of training samples to draw from each class."""
     n_samples = int(class_sizes.sum())
     assert train is not None
-    # Rounded half up: a product such as 0.29 * 100, an ulp short of 29, still gives 29.
+    # Rounding gives 29 for 0.29 * 100, which is slightly below 29 in floating point.
     total = int(np.floor(train * n_samples + 0.5)) if kind == "fraction" else int(train)
 
     if kind == "per_class":

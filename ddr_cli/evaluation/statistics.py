@@ -109,7 +109,7 @@ class MeanInterval:
     name: str
 
 
-# scipy.stats has the same, and takes longer to load than a report to write.
+# scipy.stats has both functions, but loading it takes longer than writing a report.
 def t_quantile(level: float, df: int) -> float:
     """Return the quantile of Student's t distribution with `df` degrees of freedom at `level`."""
     return float(special.stdtrit(df, level))
@@ -231,14 +231,14 @@ def signed_ranks(differences: ArrayLike) -> NDArray[np.float64]:
     """
     from scipy import stats
 
-    # What differs by rounding alone is tied.
+    # Differences that differ only by rounding count as ties.
     values = np.round(np.asarray(differences, dtype=np.float64), 12)
     if not np.isfinite(values).all():
         raise InputError("The signed-rank test needs finite differences; omit failed trials.")
     n, m = values.shape
     if n < 2:
         return np.full(m, np.nan)
-    # Zeros have the lowest ranks.
+    # Zeros have the lowest ranks; subtracting their number ranks the other differences from 1.
     ranks = stats.rankdata(np.abs(values), axis=0) - (values == 0).sum(axis=0)
     doubled = (2 * ranks).astype(int)
     p_values = np.ones(m)
@@ -258,7 +258,7 @@ def signed_ranks(differences: ArrayLike) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=1024)
 def _sign_changes(ranks: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return how many of all changes of sign have each sum of ranks: as SciPy, much faster."""
+    """Return how many sign combinations have each sum of ranks; much faster than SciPy."""
     counts = np.zeros(sum(ranks) + 1)
     counts[0] = 1
     for rank in ranks:

@@ -22,11 +22,12 @@ from ddr_cli.spec.budgets import LABELS
 _DASHED = (0, (4, 2))
 _REFERENCE: dict[str, Any] = {"color": style.NEUTRAL, "linestyle": _DASHED, "linewidth": 1.1}
 _LEVELS: tuple[Any, ...] = ((0, (1, 1.5)), (0, (7, 2)), (0, (5, 1.5, 1, 1.5)), (0, (2, 3)))
-_MOST_CURVES = 10  # of one panel
-_MOST_LINES = 8  # of one panel with the predefined split's curves next to those of re-splits
+_MOST_CURVES = 10  # in one panel
+_MOST_LINES = 8  # in one panel with curves of both the predefined split and re-splits
 _MOST_LARGE = 4
 _FEW = 3
-# Where most of a steep curve is flat, the panel ends at this factor above its lowest mean.
+# If curves fall steeply and are then mostly flat, the panel ends at this multiple of the lowest
+# mean.
 _FLAT = 1.4
 _BEST: dict[str, Any] = {"markersize": 9, "markeredgecolor": "black", "markeredgewidth": 1.3}
 
@@ -63,7 +64,7 @@ class _Curves:
         self.by_reducer = second is None and several and (many or len(classifiers) > 1)
         self.panels = self._panels(reducers, second)
         self.compact = len(self.panels) > _MOST_LARGE
-        # What differs within a panel has the looks.
+        # Colours and markers show what differs within a panel: reducers (0) or classifiers (1).
         place = int(len(classifiers) > 1 and (self.by_reducer or not several))
         self.looks = {
             each: picture.look(
@@ -169,7 +170,7 @@ class _Curves:
 
     def _draw_others(self, axes: Axes, panel: _Panel) -> None:
         """Draw all curves in grey, and the reference."""
-        # One line with gaps for all of them.
+        # A single line, with gaps at nan, draws the curves of all methods.
         gap = np.full((1, 2), np.nan)
         curves = [own for method, own in panel.last.items() if method in self.methods]
         points = [own[[self.x, "mean"]].to_numpy(dtype=float) for own in curves]
@@ -278,7 +279,7 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     picture.finish(figure, handles, x=x, finding=found)
     panels = [] if compact else zip(drawn.panels, grid.flat, strict=False)
     labels = [drawn.name_ends(axes, panel) for panel, axes in panels]
-    # Only a figure with its title, legend and labels has panels of their final size.
+    # The panels get their final size only after the title, the legend and labels are added.
     style.lay_out(figure)
     style.move_off_curves(texts)
     for each in labels:
@@ -297,7 +298,8 @@ def _value_limits(drawn: _Curves, axes: Axes) -> str:
     means = curves["mean"]
     lower = lower_is_better(picture.metric)
     top = _FLAT * float(means.min())
-    # How a method improves with labels or samples is all of the curve, not its flat end.
+    # Over numbers of labels or samples, the steep part of a curve is the result, so it is not cut
+    # off.
     cut = drawn.x not in AXES and lower and style.is_steep(means) and (means <= top).mean() >= 0.7
     if cut:
         shown, means = shown[shown <= top], means[means <= top]
@@ -335,12 +337,12 @@ def _printed(drawn: _Curves, axes: Axes, panel: _Panel) -> list[Annotation]:
             continue
         if method not in panel.rows[family] or quoted.row not in panel.rows[family][method].index:
             continue
-        # The number of a method without the parameter is at the end.
+        # The number of a method without the parameter is marked at the largest value.
         places = picture.rows[x].dropna().astype(float)
         at = quoted.at if quoted.at is not None else picture.row(quoted.row)[x]
         at = float(places.max() if pd.isna(at) else at)
         value, text = quoted.value * picture.scale, quoted.text
-        # Both families of splits are compared with one number.
+        # A number that is compared with both families of splits is marked once.
         if (method, at, value) in marked:
             continue
         marked.add((method, at, value))
@@ -350,7 +352,7 @@ def _printed(drawn: _Curves, axes: Axes, panel: _Panel) -> list[Annotation]:
         if not inside:
             text += " ↑" if value > high else " ↓"
         height = min(max(value, low), high)
-        # Below the curves, so that it hides none of their points.
+        # The star is drawn below the curves, so that it hides none of their points.
         look = style.STAR | {"color": drawn.looks[method].colour, "clip_on": inside}
         axes.plot([at], [height], linestyle="", zorder=1.8, **look)
         words: dict[str, Any] = {"fontsize": 8, "color": style.PAPER_COLOUR, "zorder": 5}

@@ -39,9 +39,9 @@ from ddr_cli.figures.style import (
 )
 
 _DEFAULT_MARKER = "|"
-_SHIFT = 0.17  # between two families of splits
-_SPREAD = 0.5  # of all methods over one line
-_FEW = 4  # methods that the title's second line names
+_SHIFT = 0.17  # offset of each of two families of splits from the line
+_SPREAD = 0.5  # height over which the methods of one line are spread
+_FEW = 4  # largest number of methods that are named in the title's second line
 
 
 def draw_dot_plot(picture: Picture, every: str = "") -> Figure:
@@ -70,7 +70,8 @@ def draw_dot_plot(picture: Picture, every: str = "") -> Figure:
     for axes, (name, own) in zip(grid, groups.items(), strict=True):
         for family in picture.families:
             _draw_family(axes, picture, family, own, lines if tunes else [], 1 - group, every)
-        # A panel says what its lines share, and each line the rest.
+        # With several panels, each title names the component that its methods share, and each line
+        # names the other component.
         names = [picture.name(method) if together else method[1 - group] for method in own]
         name_lines(axes, names)
         axes.set_title(" · ".join(best if together else [name, *best]), loc="left")
@@ -95,7 +96,7 @@ def _value_axes(picture: Picture, grid: Sequence[Axes]) -> None:
     means = picture.rows["mean"]
     spans = np.log if lows.min() > 0 and lower_is_better(picture.metric) else np.positive
     widths, whole = spans(highs) - spans(lows), spans(highs.max()) - spans(lows.min())
-    # One line alone fills no axis of its own.
+    # A panel with a single line does not get its own range.
     narrow = (widths < whole / 3) & np.array([len(axes.get_yticks()) > 1 for axes in grid])
     if not narrow.any() or spans(highs[narrow].max()) - spans(lows[narrow].min()) > whole / 2:
         narrow[:] = False

@@ -38,15 +38,15 @@ from ddr_cli.figures.style import (
 )
 from ddr_cli.spec import Spec
 
-# Beyond this many points in a figure they become a picture inside the drawing: as shapes of their
-# own they would make it megabytes.
+# If a figure has more points than this, they are drawn as a bitmap inside the SVG: as separate
+# shapes, they would make the file megabytes large.
 _MOST_SHAPES = 3000
 _PALE, _SOLID = 0.35, 0.85
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 3, 6: 3, 7: 4, 8: 4}
 _MANY = 60
 _MOST_SCORES = 4
 _SOFT = "#333333"
-_GENERATED = "generated"  # the licence of data that a card makes itself
+_GENERATED = "generated"  # the licence in the cards of generated data
 _OWN_POINT: dict[str, Any] = {
     "marker": "o",
     "markersize": 13,
@@ -94,7 +94,7 @@ def drawn_embeddings(
         params = {f"reducer.{key}": value for key, value in kept.params.items()}
         setting = {"reducer": kept.reducer, "reducer.mode": kept.mode, **params}
         matched = find_item(summary.run, "reducer", setting)
-        # Without a match it is what an earlier version of the spec has left behind.
+        # An embedding without a match was stored by an earlier version of the spec.
         if matched is not None:
             place, item = matched
             first = kept.reducer != "none"
@@ -109,7 +109,7 @@ def _with_data(summary: Summary, found: list[DrawnEmbedding]) -> list[DrawnEmbed
     if identity is None or not found:
         return found
     points = _generated_points(summary.run.spec, identity)
-    # What an earlier version of the spec has kept is of other points.
+    # Embeddings stored by an earlier version of the spec may be of other samples.
     if points is None or any(each.kept.split_hash != points[0] for each in found):
         return found
     X = points[1]
@@ -128,7 +128,7 @@ def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.f
 
     None for measured data, because a figure reads no data files.
     """
-    # They bring scikit-learn along.
+    # Importing these modules loads scikit-learn.
     from ddr_cli.data import load_card, load_dataset
     from ddr_cli.engine.plan.plan import make_plan
     from ddr_cli.engine.work.draws import Draws
@@ -142,7 +142,8 @@ def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.f
     dataset = load_dataset(spec.card, options=data.options)
     if dataset.fingerprint != data.fingerprint:
         return None
-    # Methods decide nothing of it, and those of an older ddr may have had other parameters.
+    # The samples do not depend on the methods. Placeholders are used because the methods of a spec
+    # for an older `ddr` may have had other parameters.
     pieces = {"reducers": (ReducerSpec(name="none"),), "classifiers": (ClassifierSpec(name="knn"),)}
     sweep = {name: values for name, values in spec.sweep.items() if name == TRAIN}
     update = {**pieces, "measures": (), "controls": (), "tune": None, "sweep": sweep}
@@ -161,7 +162,7 @@ def _in_plane(embedding: DrawnEmbedding, X: NDArray[np.float64]) -> DrawnEmbeddi
     direction = np.linalg.lstsq(centred, places - places.mean(), rcond=None)[0]
     left = places - places.mean() - centred @ direction
     length = np.linalg.norm(direction)
-    # Coordinates are kept in five digits.
+    # Coordinates are stored with five digits, so a linear map fits them only approximately.
     if not length or np.abs(left).max() > 1e-3 * np.ptp(places):
         return embedding
     return replace(embedding, coordinates=X, prototypes=None, direction=direction / length)
@@ -175,8 +176,8 @@ def _embedding(summary: Summary, item: Item, kept: KeptEmbedding, mark: str) -> 
     ]
     titles = [method_name(item.label), *swept]
     coordinates = np.asarray(kept.coordinates, dtype=float)
-    # Three of many directions are no space of their own; the first two are the plane that the
-    # method thinks most of.
+    # An embedding with more than three dimensions is drawn as the plane of its first two, which the
+    # method ranks highest.
     shown = coordinates.shape[1] if kept.n_components <= 3 else 2
     if shown < kept.n_components:
         titles.append(f"first {shown} of {kept.n_components} dimensions")
@@ -200,7 +201,7 @@ def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
     rows = rows[(rows["reducer"] == item.name) & (rows["split"] == split_family(kept.split))]
     params = {"mode": kept.mode, **kept.params}
     if "n_components" in params:
-        # A method without the number of dimensions as a parameter has none in the table.
+        # Only methods with the parameter n_components have it in the table.
         params["n_components"] = kept.n_components
     for name, value in params.items():
         if f"reducer.{name}" in rows:
@@ -209,13 +210,13 @@ def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
     scores = []
     for row in map(summary.row, rows.index):
         label, words = row["classifier_label"], metric_name(row["metric"])
-        # A measure is named after its metric, or nearly so.
+        # The label of a measure already describes its metric.
         named = several and words not in label and not summary.run.spec.measures
-        # Runs over all points differ in a method's start alone.
+        # Runs on all samples differ only in a method's random start, so their median is shown.
         middle = float(row.values.median() if row["split"] == "whole" else row["mean"])
         text = f"{label} {words}" if named else words
         scores.append(f"{text} {number(middle, row['metric'])}")
-    # Only what fits under a title; with a swept classifier there may be too many.
+    # Scores are shown only if they fit under the title; a swept classifier can have too many.
     return scores if len(scores) <= _MOST_SCORES else []
 
 
@@ -251,7 +252,7 @@ def draw_embeddings(
     columns = _COLUMNS.get(len(embeddings), 4)
     lines = -(-len(embeddings) // columns)
     width = {1: 6.4, 2: 8.4, 3: 10.6}.get(columns, 12.6)
-    # Strips need less height than planes.
+    # Strips of one-dimensional embeddings need less height than other panels.
     strips = [len(point_groups(each)) if each.dimension == 1 else np.inf for each in embeddings]
     tallest = min(0.2 + 0.16 * max(strips), 0.96)
     figure = new_figure(width, 1.3 + tallest * lines * width / columns)
@@ -277,17 +278,18 @@ def _heading(axes: Any, embedding: DrawnEmbedding, width: float) -> None:
     told = (", ".join(embedding.scores), embedding.mark)
     scores = "\n".join(line for text in told for line in textwrap.wrap(text, int(width * 13)))
     if embedding.dimension == 3:
-        # Above the cube's far corner, which leaves room there; the layout knows of no titles.
+        # The text is placed above the cube's far corner, where there is room, because the layout
+        # reserves none for titles of 3D panels.
         place: dict[str, Any] = {"transform": axes.transAxes, "va": "top"}
         axes.text2D(0.0, 1.0, wrapped, **place, weight="bold", size=9.5)
         drop = 0.06 * (wrapped.count("\n") + 1)
         axes.text2D(0.0, 1.0 - drop, scores, **place, size=8, color=_SOFT)
         return
-    # The title stands above the scores, each in its own weight.
+    # Title and scores are separate texts, because only the title is bold.
     lines = scores.count("\n") + 1 if scores else 0
     axes.set_title(wrapped, loc="left", weight="bold", pad=6 + 10.5 * lines)
     if scores:
-        # In points above the panel, as its size is not known yet.
+        # The offset is in points, because the size of the panel is not known yet.
         where = {"xycoords": "axes fraction", "textcoords": "offset points"}
         look = {"fontsize": 8, "color": _SOFT, "annotation_clip": False}
         axes.annotate(scores, (0, 1), (0, 4), **where, **look)
@@ -327,7 +329,6 @@ def _panel(axes: Any, embedding: DrawnEmbedding, *, rasterized: bool, size: floa
     groups = point_groups(embedding)
     places = _places(embedding, groups)
     for rows, opacity in _parts(embedding):
-        # Pale colours, not clear ones: dense parts would grow as dark as test points.
         for group in groups:
             look = {"marker": group.marker, "color": group.colour, "alpha": opacity}
             look |= {"linestyle": "", "markersize": size, "rasterized": rasterized}
@@ -337,7 +338,7 @@ def _panel(axes: Any, embedding: DrawnEmbedding, *, rasterized: bool, size: floa
     if embedding.dimension == 1:
         _strips(axes, embedding, groups)
         return
-    # An embedding has no unit: what counts is what lies where.
+    # The coordinates have no unit, and only relative positions matter, so there are no ticks.
     axes.set(xticks=[], yticks=[])
     if embedding.dimension == 2:
         axes.spines[:].set_visible(True)
@@ -345,7 +346,7 @@ def _panel(axes: Any, embedding: DrawnEmbedding, *, rasterized: bool, size: floa
     else:
         axes.set_zticks([])
         axes.set_box_aspect((1, 1, 1), zoom=1.05)
-        # By depth, the class's own points would vanish among the others.
+        # If markers were sorted by depth, samples could hide the prototypes.
         axes.computed_zorder = False
         axes.view_init(elev=22, azim=-60)
     if embedding.direction is not None:
@@ -398,7 +399,7 @@ def _prototypes(axes: Any, embedding: DrawnEmbedding) -> None:
         if embedding.dimension == 3:
             axes.text(*prototype, f"  {label}", **style)
             continue
-        # Towards the middle, so that no name is cut at the panel's edge.
+        # The name is written towards the middle, so that it is not cut off at the panel's edge.
         left = prototype[0] > np.mean(axes.get_xlim())
         style |= {"ha": "right", "xytext": (-8, 6)} if left else {"xytext": (8, 6)}
         axes.annotate(label, tuple(prototype), textcoords="offset points", **style)

@@ -1,4 +1,4 @@
-"""What the papers print about a run, as its figure shows it; loads no drawing library."""
+"""The papers' numbers and ratings for the figure of a run; loads no drawing library."""
 
 from __future__ import annotations
 

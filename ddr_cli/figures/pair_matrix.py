@@ -24,7 +24,7 @@ from ddr_cli.comparison.selection import TRACKS
 from ddr_cli.core.errors import InputError
 from ddr_cli.figures.style import NEUTRAL, ON_CELL, house_style, new_figure
 
-# Light enough at both ends for black figures on them.
+# Both ends are light enough for black numbers on them.
 _COLOURS = LinearSegmentedColormap.from_list("pairs", ["#f0a868", "#ffffff", "#74aedc"])
 _EDGE, _NO_PAIR = "#cccccc", "#eeeeee"
 _NAME_WIDTH = 18
@@ -55,7 +55,7 @@ def draw_pairs(found: Comparison) -> Figure:
         limit = max(float(sizes.quantile(0.9)), found.equivalence) or 1.0
         for track, axes in zip(tracks, rows[:, 0], strict=True):
             _draw_track(axes, found, parts[track], names[track], limit, across)
-            # Cells are as wide in every track.
+            # Cells have the same width in every track.
             axes.set_xlim(-0.5, most - 0.5)
             ticks = range(len(names[track])), [labels[name] for name in names[track]]
             axes.set_xticks(*ticks, rotation=40, ha="left", rotation_mode="anchor")

@@ -1,4 +1,4 @@
-"""What all drawings of a run share: its methods and their looks, scale, texts and legend."""
+"""Common code of a run's drawings: its methods and their looks, scale, texts and legend."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ class Picture:
         self.run = summary.run
         self.metric = metric
         self.scale = 100.0 if is_rate(metric) else 1.0
-        # Figures select rows again and again, which takes as long as there are columns.
+        # Figures select rows very often, and a selection takes time in proportion to the number of
+        # columns, so columns of parameters that are not swept are dropped.
         fixed = {*parameter_columns(summary.methods.columns)} - {*swept_columns(summary.run)}
         rows = summary.methods[summary.methods["metric"] == metric].drop(columns=[*fixed])
         rows = _with_objects(with_tuned_names(rows))
@@ -86,7 +87,8 @@ class Picture:
         if rows["failed"].any():
             trials = (summary.row(int(index)).trials for index in rows.index)
             rows = rows.assign(succeeded=[int((each["status"] == OK).sum()) for each in trials])
-            # A method that failed on every split has the majority-class baseline's score.
+            # A method that failed on every split only has the majority-class baseline's score, so
+            # it is not drawn.
             rows = rows[rows["succeeded"] > 0]
         self.rows = rows.assign(
             **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}
@@ -109,7 +111,7 @@ class Picture:
             for piece in PIECES
             for label, name in zip(pairs[f"{piece}_label"], pairs[piece], strict=True)
         }
-        # What varies has the looks: methods, or the classifiers of one method.
+        # Colours and markers show what varies: reducers, or the classifiers of a single reducer.
         self._place = 1 if pairs["reducer_label"].nunique() == 1 else 0
         largest = largest_class_score(self.run.spec, metric)
         self.largest = np.nan if largest is None else largest * self.scale
@@ -251,7 +253,7 @@ class Picture:
         """Return the best mean (over re-splits if there are any), its setting, and their number."""
         measures = {each.label for each in self.run.spec.measures}
         found = best_over_resplits(self.rows, self.metric) if self.word else None
-        # The values of two measures are no rivals.
+        # The values of different measures cannot be compared.
         if found is None or found[1] < 2 or len({name for _, name in self.methods} & measures) > 1:
             return ""
         index, compared = found

@@ -43,7 +43,8 @@ def draw(summary: Summary, notes: Notes = NO_NOTES) -> Figure:
         if x is not None and x.endswith(_UNORDERED) and second is None:
             return draw_dot_plot(picture, every=x)
         if x is None and summary.run.spec.plot.x in AXES:
-            # More parameters than a figure has axes: each method's best at every place.
+            # A figure has fewer axes than there are swept parameters, so each method's best setting
+            # at each value of x is drawn.
             x = summary.run.spec.plot.x
             picture.keep_best_at(x)
         if x is None:

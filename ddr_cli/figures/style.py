@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ddr_cli.comparison.runs import Run
 
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness and are distinct in
-# greyscale too. Its yellow is left out of lines (too faint on white); the eighth is a dark red.
+# greyscale too. A dark red replaces its yellow, which is too faint for lines on white.
 _NAMED_COLOURS = {
     "blue": "#0072B2",
     "orange": "#E69F00",
@@ -62,7 +62,7 @@ _LINES: tuple[Any, ...] = (
     (0, (2.5, 2.5)),
     (0, (9, 1.5, 1.2, 1.5, 1.2, 1.5)),
 )
-# Clouds of points are larger than lines, so that yellow and grey serve them too.
+# Clouds of points are larger than lines, so grey and yellow are also visible in them.
 _CLASS_COLOURS = (*_COLOURS, "#999999", "#DDCC00")
 _CLASS_MARKERS = ("o", "D", "s", "^", "v", "P", "X", "h", "<", "p")
 
@@ -73,14 +73,14 @@ UNDER_TEXT: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "alpha"
 """A pale box behind text on a drawing; outlined letters would be shapes in an SVG."""
 ON_CELL = "#111111"
 """Text on a pale cell; not black, which is inverted on a dark page."""
-# A star is always a number of the paper.
+# A star always marks a number from a paper.
 STAR: dict[str, Any] = {
     "marker": "*",
     "markersize": 14,
     "markeredgecolor": PAPER_COLOUR,
     "markeredgewidth": 0.8,
 }
-# Where a mark's text may be: its offset in points, and which edge of the text is there.
+# Where the text next to a marker may be: its offset in points and its alignment.
 _SIDES: list[dict[str, Any]] = [
     {"position": (sign * x, y), "horizontalalignment": side, "verticalalignment": edge}
     for x, heights in (
@@ -99,8 +99,8 @@ FORMS = (".png", ".svg", ".pdf")
 FORMS_TEXT = ".png, .svg or .pdf"
 _PALETTE = 256
 
-# From this ratio between the largest and the smallest mean on, a linear axis would press the
-# interesting end flat.
+# If the largest mean is more than this many times the smallest, a linear axis would compress the
+# interesting end.
 _STEEP_FROM = 2.5
 _NEAR = 90.0
 _DISTANCES = (50, 30, 20, 10, 5, 3, 2, 1, 0.5, 0.2, 0.1)
@@ -115,7 +115,7 @@ _SETTINGS: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    # Matplotlib's search for a title's height takes long, and always finds this one.
+    # Matplotlib's search for the height of a title is slow, and always finds this value.
     "axes.titley": 1.0,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
@@ -125,14 +125,14 @@ _SETTINGS: dict[Any, Any] = {
     "lines.markersize": 4.5,
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
-    # Text as text: it is found, read aloud and set in the reader's own font.
+    # Text stays text: it can be searched, read aloud, and shown in the reader's own font.
     "svg.fonttype": "none",
     "svg.hashsalt": "ddr",
     "pdf.fonttype": 42,
     "path.simplify": True,
-    # FreeType's hinting takes long, and changes little at this resolution.
+    # FreeType's hinting is slow and changes little at this resolution.
     "text.hinting": "none",
-    # A dollar sign in a label is one.
+    # A dollar sign in a label does not start a formula.
     "text.parse_math": False,
 }
 
@@ -165,14 +165,14 @@ def looks_of(names: Sequence[str], *, shades: bool = True) -> list[Look]:
     """
     own = _own_looks()
     if len(set(names)) == 1:
-        # Settings of one method alone need no shades of its colour.
+        # If there is only one method, its settings have different colours instead of shades.
         shades = False
     if not shades:
         names = [name if name not in names[:i] else f"{name} {i}" for i, name in enumerate(names)]
     known = {name: own[name] for name in names if name in own}
     taken = {each.colour for each in known.values()}
     unused = (each for each in map(look, range(len(_COLOURS))) if each.colour not in taken)
-    # Then colours come again, with other markers and dashes.
+    # When all colours are used, they are repeated with other markers and dashes.
     free = itertools.chain(unused, map(look, itertools.count(len(_COLOURS))))
     for name in names:
         if name not in known:
@@ -205,14 +205,14 @@ def _varied(own: Look, number: int) -> Look:
     kept = (1 - share) ** step
     r, g, b = (kept * part + (1 - kept) * other for part in to_rgb(own.colour))
     grey = 1 - 0.75 ** (number + 1)
-    # Black has no darker shade.
+    # Black has no darker shade, so variants of it are grey.
     colour = to_hex((grey, grey, grey) if own.colour == "#000000" else (r, g, b))
     return Look(colour, own.marker, _LINES[(_LINES.index(own.line) + number) % len(_LINES)])
 
 
 def class_look(code: int) -> Look:
     """Return the look of a class's samples; the first hundred classes all differ."""
-    # From the eleventh class on colours come again, with another marker.
+    # From the eleventh class on, colours are repeated with other markers.
     n = len(_CLASS_COLOURS)
     return Look(_CLASS_COLOURS[code % n], _CLASS_MARKERS[(code + code // n) % n], "")
 
@@ -241,7 +241,7 @@ class _LaidOutOnce(ConstrainedLayoutEngine):
         if size == self._size:
             return
         for spine in (spine for axes in fig.axes for spine in axes.spines.values()):
-            # Its place takes long to find, and ticks and labels need more room.
+            # The extent of a spine is slow to compute, and ticks and labels need more room anyway.
             spine.set_in_layout(False)
         super().execute(fig)
         self._size = size
@@ -285,7 +285,7 @@ def set_title(figure: Figure, title: str, finding: str = "", description: str = 
     clauses = ";\n".join(in_lines(each, 1.35 * width) for each in finding.split("; "))
     if clauses.count("\n") == below.count("\n"):
         below = clauses
-    # Empty lines of the title keep the room of the finding, which the layout does not know.
+    # Empty lines of the title reserve room for the finding, which the layout does not consider.
     room = "\n" * (below.count("\n") + 1) if below else ""
     head = figure.suptitle(in_lines(title, width) + room, fontsize=11, weight="bold")
     if below:
@@ -297,7 +297,7 @@ def set_title(figure: Figure, title: str, finding: str = "", description: str = 
             words = axis.get_label_text()
             if axis.get_scale() == "log" and words:
                 words = f"{words}, log scale"
-            # Labels of panels side by side must not run into each other.
+            # The labels of adjacent panels must not overlap.
             words = textwrap.fill(words, max(32, int(width * 14 / len(figure.axes))))
             if axis.get_scale() == "function" and words:
                 words += ",\nlog scale of the distance to 100 %"
@@ -312,7 +312,7 @@ def name_lines(axes: Axes, names: Sequence[str]) -> None:
 
 
 _LEADER: dict[str, Any] = {"arrowstyle": "-", "lw": 0.7, "shrinkA": 0, "shrinkB": 0}
-# From the middle of a name's left edge, so that no line crosses a name.
+# The line starts at the middle of the name's left edge, so that it crosses no name.
 _LEADER["relpos"] = (0.0, 0.5)
 _NAMES_AT = 1.03
 
@@ -378,7 +378,7 @@ def move_off_curves(texts: Sequence[Annotation]) -> None:
 
 def _apart(heights: Sequence[float], gap: float) -> list[float]:
     """Return sorted heights, moved as little as needed so that neighbours are a gap apart."""
-    # A group's centre and size; no group leaves the panel.
+    # Each entry is the centre and the size of a group; `edge` keeps groups inside the panel.
     groups = [[height, 1] for height in heights]
     i = 0
     while i + 1 < len(groups):
@@ -404,7 +404,7 @@ def legend_below(figure: Figure, handles: Sequence[Any]) -> None:
     """Add a legend below a figure, where it covers nothing, in as few lines as fit."""
     if not handles:
         return
-    # A character's width in inches, then the sign and the gap between columns.
+    # The width of a label: inches per character, plus the marker and the gap between columns.
     widths = [0.068 * len(str(handle.get_label())) + 0.55 for handle in handles]
     room = figure.get_figwidth()
     lines = next(
@@ -413,7 +413,7 @@ def legend_below(figure: Figure, handles: Sequence[Any]) -> None:
         if sum(max(widths[i : i + lines]) for i in range(0, len(widths), lines)) < room
         or lines == len(widths)
     )
-    # Columns are filled one after the other.
+    # Matplotlib fills a legend column by column.
     figure.legend(handles=handles, loc="outside lower center", ncols=-(-len(handles) // lines))
 
 
@@ -470,7 +470,7 @@ def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
 
 
 def lay_out(figure: Figure) -> None:
-    """Give all parts of a figure their places, without a drawing."""
+    """Compute the layout of a figure without drawing it."""
     if (engine := figure.get_layout_engine()) is not None:
         engine.execute(figure)
 
@@ -516,7 +516,7 @@ def _compact(figure: Figure) -> bytes:
 def _saved(figure: Figure, kind: str, metadata: dict[str, str | None] | None) -> bytes:
     lay_out(figure)
     engine, buffer = figure.get_layout_engine(), io.BytesIO()
-    # With an engine, Matplotlib draws twice.
+    # With a layout engine, Matplotlib would draw the figure twice.
     figure.set_layout_engine(None)
     figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
     figure.set_layout_engine(engine)

@@ -53,7 +53,7 @@ def with_titles(svg: str, series: dict[str, Any]) -> str:
 
 
 def _group(text: str) -> tuple[str, str]:
-    """Return the inside of a group that has just begun, and the rest."""
+    """Return the content of a group, whose start tag precedes the text, and what follows it."""
     depth = 1
     for tag in re.finditer(r"<(/?)g\b[^>]*>", text):
         depth += -1 if tag[1] else 1

@@ -19,16 +19,16 @@ LIBRARY = "faiss-cpu"
 MOST_EXACT = 50_000
 """Up to this number of samples "auto" searches exactly."""
 
-# faiss links each sample to near ones (HNSW). A search starts at the sample itself and follows the
-# links, with the first of `_EFFORTS` that finds enough of the true neighbours of some samples. All
-# were chosen on the data of `benchmarks/bench_scale.py`.
+# faiss links each sample to near ones in a graph (HNSW). A search starts at the sample itself and
+# follows the links. Its effort is the first of `_EFFORTS` whose recall on some samples is at least
+# `_ENOUGH`. All values were chosen on the data of `benchmarks/bench_scale.py`.
 _LINKS, _BUILD_EFFORT = 24, 30
 _EFFORTS = (16, 32, 64)
 _ENOUGH = 0.98
 _PAYS = 15_000  # for fewer samples the exact search is faster
-_STEPS, _POINTS_OF_A_MEAN = 4, 32  # of k-means
+_STEPS, _POINTS_OF_A_MEAN = 4, 32  # k-means: number of iterations, and samples used per centroid
 _STRIDE, _TOGETHER = 10, 1000  # see `_linked`
-_SPARE = 4  # candidates more than k: the sample itself, and errors of single precision
+_SPARE = 4  # candidates in addition to k, for the sample itself and for errors of single precision
 _ASKED = 2**13  # samples in one call of faiss
 _SAMPLE = 1000  # samples on which the recall is measured
 _LOW_RECALL = 0.9
@@ -83,7 +83,7 @@ def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
 
         sampled = np.argsort(order)[sample]
         for effort in _EFFORTS:
-            index.hnsw.efSearch = max(effort, asked)  # with less faiss finds fewer
+            index.hnsw.efSearch = max(effort, asked)  # with less, faiss finds fewer than `asked`
             if np.mean(search(sampled).distances <= farthest) >= _ENOUGH:
                 break
         for start in range(0, n, _ASKED):
@@ -91,7 +91,7 @@ def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
             found = search(positions)
             rows = order[positions]
             indices[rows], distances[rows] = found.indices, found.distances
-    # Samples from which the links lead to fewer than k others.
+    # From these samples, the links lead to fewer than k others.
     (lost,) = np.nonzero(~np.isfinite(distances[:, -1]))
     if len(lost):
         found = _exact(X, lost, k)
@@ -105,8 +105,9 @@ def _linked(X: Floats) -> tuple[Any, Any, Any]:
     """Return faiss's index of links, the samples as it holds them, and their row numbers.
 
     Samples near each other are linked one after the other and stay next to each other in memory,
-    which takes half the time of any order. The first `1 / _STRIDE` of them come from everywhere, so
-    that all later ones find a way. faiss shuffles the samples of one call, so there are few.
+    which takes half the time of an arbitrary order. The first `1 / _STRIDE` of them come from all
+    regions, so that later ones can be reached. faiss shuffles the samples of one call, so a call
+    adds only a few.
     """
     faiss = load_library(LIBRARY)
     n, d = X.shape
@@ -115,7 +116,7 @@ def _linked(X: Floats) -> tuple[Any, Any, Any]:
     means = faiss.IndexFlatL2(d)
     clusters = faiss.Clustering(d, round(n**0.5))
     clusters.niter, clusters.max_points_per_centroid = _STEPS, _POINTS_OF_A_MEAN
-    clusters.min_points_per_centroid = 1  # for few points, without a warning
+    clusters.min_points_per_centroid = 1  # otherwise faiss warns of too few samples
     clusters.train(points, means)
     order = np.argsort(means.search(points, 1)[1].ravel(), kind="stable")
     order = np.concatenate([order[::_STRIDE], np.delete(order, np.s_[::_STRIDE])])

@@ -17,7 +17,7 @@ from ddr_cli.numerics.eigen import top_eigenpairs
 
 Floats = NDArray[np.float64]
 
-_ZERO = 1e-10  # an eigenvalue below this share of the largest absolute row sum is 0
+_ZERO = 1e-10  # fraction of the largest absolute row sum below which an eigenvalue counts as 0
 
 
 @dataclass(frozen=True, eq=False)

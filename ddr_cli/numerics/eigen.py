@@ -21,11 +21,12 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 Floats = NDArray[np.float64]
 
-_SHARP = 1e-13  # ARPACK's tolerance: two fits of unlike width then share columns to about 1e-11
-_COARSE = 1e-6  # from this tolerance on a filter in single precision is accurate enough
-_DEGREE, _FILTERED_WIDTH = 8, 32  # of the filter; vectors of Lanczos' basis
+_SHARP = 1e-13  # ARPACK's tolerance; columns then agree to about 1e-11 in fits with different m
+_COARSE = 1e-6  # from this tolerance upwards, `_filtered` is accurate enough in single precision
+_DEGREE, _FILTERED_WIDTH = 8, 32  # degree of the filter's polynomial, and size of its Lanczos basis
 _DENSE = 300  # below this order LAPACK is faster than any iteration
-# Vectors that ARPACK draws when it meets an invariant subspace; older SciPy has a fixed stream.
+# ARPACK draws random vectors when it meets an invariant subspace, so it gets a seed. Older versions
+# of SciPy use a fixed stream.
 _SEEDED: dict[str, Any] = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 
 
@@ -65,7 +66,7 @@ def extreme_eigenvalue(S: Floats, B: Floats | None = None, *, largest: bool) -> 
     place = len(S) - 1 if largest else 0
     try:
         return float(scipy.linalg.eigh(S, B, eigvals_only=True, subset_by_index=(place,) * 2)[0])
-    except (np.linalg.LinAlgError, IndexError):  # as for `eigenpairs`
+    except (np.linalg.LinAlgError, IndexError):  # LAPACK can fail on tied eigenvalues
         return float(scipy.linalg.eigh(S, B, eigvals_only=True)[place])
 
 
@@ -93,7 +94,8 @@ def top_eigenpairs(
         raise ValueError(f"{m} eigenvectors are requested, but only {n - known.shape[1]} exist.")
     if floor is None:
         floor = -float(np.max(abs(A).sum(axis=1)))
-    # The output alone fills a quarter of A when m is n/4: a dense A costs no more in order.
+    # With m >= n / 4, the eigenvectors alone have a quarter of the entries of a dense A, so a dense
+    # A does not need much more memory.
     if n <= max(_DENSE, 4 * m):
         values, vectors = _dense(A, m, known, floor)
     elif tol < _COARSE or not sp.issparse(A):
@@ -179,7 +181,7 @@ def _iterate(
     dtype: Any = np.float32 if A.dtype == np.float32 else np.float64
     weight = _sinking(A, known, floor).astype(dtype)
     rows = np.ascontiguousarray(known.T, dtype=dtype)
-    # Of a dense matrix one half is read, in half of the time.
+    # For a dense matrix, `dsymv` reads only one triangle, which takes half the time.
     half = np.asfortranarray(A.T, np.float64) if isinstance(A, np.ndarray) else None
 
     def apply(x: Floats) -> Floats:
@@ -203,7 +205,7 @@ def _lanczos(A: Any, m: int, known: Floats, floor: float) -> tuple[Floats, Float
     try:
         _, vectors = _iterate(A, m, known, floor, tol=_SHARP, seed=0, width=max(40, 2 * m + 8))
     except np.linalg.LinAlgError:
-        # A wide basis converges where eigenvalues crowd together.
+        # With a larger basis, the iteration converges even where eigenvalues are close together.
         _, vectors = _iterate(A, m, known, floor, tol=_SHARP, seed=0, width=6 * m + 60)
     return _rayleigh_ritz(A, vectors, known)
 
@@ -231,7 +233,7 @@ def _filtered(A: Any, m: int, known: Floats, floor: float, tol: float) -> tuple[
     width = max(_FILTERED_WIDTH, 2 * m + 4)
     _, vectors = _iterate(T, m, known, -1.0, tol=tol, seed=0, width=width)
     values, vectors = _rayleigh_ritz(A, vectors, known)
-    for seed in range(1, m + 1):  # as in `_complete`
+    for seed in range(1, m + 1):  # finds missed copies of repeated eigenvalues, as in `_complete`
         rest = np.hstack([known, vectors])
         _, missed = _iterate(T, 1, rest, -1.0, tol=0.1, seed=seed, width=20)
         least = values[-1]

@@ -58,7 +58,7 @@ def regular_eigenpairs(A: Floats, B: Floats, m: int) -> tuple[Floats, Floats] | 
     if factor is None:
         return None
     reduced, _ = scipy.linalg.lapack.dsygst(A * scaling, factor)
-    # Only its upper half is written.
+    # `dsygst` writes only the upper triangle.
     reduced = np.triu(reduced)
     reduced += np.triu(reduced, 1).T
     try:
@@ -94,7 +94,8 @@ def unit_eigenpairs(B: Floats) -> tuple[Floats, Floats, Floats]:
     in all units.
     """
     unit = np.sqrt(np.maximum(np.diagonal(B), 0.0))
-    # A feature that is all 0 has the others' unit, or their scale would mix with it by rounding.
+    # A feature that is all 0 gets the largest unit of the others: with a very different scale,
+    # rounding would mix it with them.
     per_unit = 1 / np.where(unit > 0, unit, unit.max(initial=0.0) or 1.0)
     sizes, axes = np.linalg.eigh(symmetric(per_unit[:, None] * B * per_unit))
     return per_unit, sizes, axes
@@ -151,7 +152,8 @@ def well_conditioned_order(S: Floats, *, max_condition: float = MAX_CONDITION) -
 
     if d == len(S) and (regular_factor(correlation) is not None or not irregular(d, _SINGULAR)):
         return d
-    # By interlacing, a larger block has a smaller least and a larger greatest eigenvalue.
+    # Eigenvalues interlace, so a larger leading block has a larger condition number, and bisection
+    # finds the limit.
     limit = min(max_condition, _SINGULAR)
     return bisect.bisect_left(range(1, d + 1), True, key=lambda order: irregular(order, limit))
 

@@ -22,9 +22,9 @@ from ddr_cli.numerics.scatter import symmetric
 Floats = NDArray[np.float64]
 
 _BLOCK = 2**21  # entries of one block of the affinity matrix: 16 MiB
-_ROWS = 128  # rows of it that fit a processor's cache
-_ACCURATE = 1e-9  # rounding below this share of a squared scale doesn't count
-_SAME = 1e-12  # distances below this share of the data's spread are rounding: equal points
+_ROWS = 128  # rows of the affinity matrix that fit into a processor's cache
+_ACCURATE = 1e-9  # rounding errors below this fraction of a squared local scale are accepted
+_SAME = 1e-12  # points closer than this fraction of the data's spread count as equal
 
 
 Gamma = (
@@ -37,10 +37,9 @@ GAMMAS: tuple[str, ...] = get_args(get_args(Gamma)[0])
 
 
 def kernel_gamma(points: Points, gamma: Gamma, kernel: object) -> float:
-    """Return `gamma`, or for "scale" the reciprocal of the data's size in the kernel's unit.
+    """Return `gamma`, or a multiple of the reciprocal of the data's size in the kernel's unit.
 
-    Variances are divided by n. Variances are those of the population. Where the size is 0, gamma is
-    1.
+    Variances are those of the population. A size of 0 counts as 1.
     """
     if not isinstance(gamma, str):
         return float(gamma)
@@ -73,7 +72,7 @@ def feature_moments(points: Points) -> tuple[Floats, Floats]:
     if not sparse:
         exact = np.asarray(points, dtype=np.float64)
         return exact.mean(axis=0), exact.var(axis=0)
-    # Half a second's import, which dense points do without.
+    # This import takes half a second, and dense points do not need it.
     from sklearn.utils.sparsefuncs import mean_variance_axis
 
     mean, variance = mean_variance_axis(points.astype(np.float64), axis=0)
@@ -102,7 +101,7 @@ def kernel_matrix(
 
     The kernel is one of scikit-learn's ``pairwise_kernels``, or a function of two points.
     """
-    # A second's import, which planning a linear method's run does without.
+    # This import takes a second, and planning a run of linear methods does not need it.
     from sklearn.metrics.pairwise import pairwise_kernels
 
     own = {} if callable(kernel) else {"gamma": gamma, "degree": degree, "coef0": coef0}
@@ -173,10 +172,10 @@ class _Pairs:
     def __init__(self, X: Floats, k: int) -> None:
         n, d = X.shape
         self._X, self._square = X, np.einsum("ij,ij->i", X, X)
-        self._doubled = np.sqrt(2) * X  # has twice the products
+        self._doubled = np.sqrt(2) * X  # its inner products are twice those of X
         self._table = self._products(slice(0, n), slice(0, n)) if n * n <= _BLOCK else None
         self._exact = False
-        # Each point is the nearest to itself, so its k-th other has the number k.
+        # Each point is its own nearest, at index 0, so its k-th nearest other point is at index k.
         kth = min(k, n - 1)
         nearest = np.empty(n)
         for rows in blocks(n, _ROWS):

@@ -29,8 +29,8 @@ from ddr_cli.numerics.mahalanobis import (
 from ddr_cli.numerics.neighbors import blocks
 from ddr_cli.numerics.scatter import symmetric
 
-_BLOCK = 4_000_000  # numbers held at once while all triples are looked through
-_KEPT = 1e-9  # a margin missed by less is kept, so that rounding makes no impostors
+_BLOCK = 4_000_000  # numbers in memory at once while all triples are checked
+_KEPT = 1e-9  # a margin violated by less counts as met, so that rounding creates no impostors
 
 
 class LargeMargin:
@@ -119,12 +119,14 @@ class Triples:
         return float(self._pull @ distances), 1 + distances[self._own] - distances[self._other]
 
 
-_LENGTHEN = 3.0  # after an easy step the next may go so much farther, after a hard one less far
-_EASY, _HARD = 50, 200  # evaluations of the dual: an easy step has fewer, a hard one more
-_SHARE = 0.1  # a step's own gap, as a share of what it gains
-_PRECISE = 0.3  # a step's own gap that suffices at first, as a share of the gap asked for
-_SLOW, _TIGHTEN = 0.9, 0.1  # a step that leaves more of the gap makes what suffices so much less
-_INNER = 500  # most iterations of L-BFGS for one step
+_LENGTHEN = 3.0  # factor by which t grows after an easy step and shrinks after a hard one
+_EASY, _HARD = 50, 200  # a step is easy with fewer evaluations of its dual, and hard with more
+_SHARE = 0.1  # accepted gap of a step's own problem, as a fraction of the step's gain
+_PRECISE = 0.3  # gap of a step's own problem that is accepted at first, as a fraction of `enough`
+# A step is slow if it leaves more than this fraction of the gap; then the accepted gap of a step's
+# own problem is multiplied by the second factor.
+_SLOW, _TIGHTEN = 0.9, 0.1
+_INNER = 500  # largest number of iterations of L-BFGS-B per step
 
 
 def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> MetricFit:
@@ -161,7 +163,7 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
         problem = LargeMargin(X, problem.code, problem.targets, problem.push)
         pulled = float(np.trace(coordinates.T @ pull @ coordinates)) / len(pull)
 
-    bound = 0.0  # whichever step proves it, no metric is below it
+    bound = 0.0  # largest proven lower bound on the objective of all metrics
 
     def gaps(step: _Step, objective: float, metric: Floats) -> tuple[float, float]:
         """Return the values that end the steps, and the proven bound."""
@@ -191,15 +193,15 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
             metric, factor = step.metric, step.factor
         path.append(min(value, path[-1]))
         last, (gap, proved) = gap, gaps(step, path[-1], metric)
-        # A step that gains less than it may be wrong by need not gain at all, and the next, from
-        # the same metric and multipliers, would stand still like it.
+        # If a step gains less than the gap of its own problem, it may gain nothing at all. The next
+        # step, from the same metric and multipliers, would then gain nothing either.
         if gap > _SLOW * last:
             precise *= _TIGHTEN
         active = step.multipliers > 0
         keys, multipliers = _with_triples(
             step.keys[active], step.multipliers[active], problem.impostors(factor)
         )
-        # A step whose own problem was hard to solve went too far.
+        # A step whose own problem was hard to solve was too long.
         if effort < _EASY:
             length *= _LENGTHEN
         elif effort > _HARD:
@@ -279,10 +281,10 @@ class _Dual:
 
     def maximise(self, start: Floats) -> None:
         """Search for the dual's maximum from `start`; `best` is updated."""
-        if not len(start):  # without impostors there is nothing to choose
+        if not len(start):  # without impostors, the dual has no variables
             self.negative(start)
             return
-        # `minimize` would convert the bounds, one variable at a time, twice more.
+        # `optimize.minimize` would convert the bounds twice more, variable by variable.
         optimize.fmin_l_bfgs_b(
             self.negative,
             start,
@@ -314,7 +316,7 @@ class _Dual:
         return -value, -margins
 
     def after_iteration(self, _: Floats) -> None:
-        """Stop when the rest is small relative to the step's gain, or small enough."""
+        """Stop if the gap is small relative to the step's gain, or small enough."""
         gained = self._before - self._lowest
         if self._lowest - self._highest <= max(_SHARE * gained, self._precise):
             raise StopIteration

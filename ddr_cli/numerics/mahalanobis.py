@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _RANK_TOL = 1e-10  # relative size at which an eigenvalue of a scatter matrix counts as zero
-_PAIRS = 512  # pairs whose differences fit a processor's cache
+_PAIRS = 512  # number of pairs whose differences fit into a processor's cache
 FAR = 1e3
 """Without a bound for all metrics, one is proved for traces up to this many times larger."""
 
@@ -39,11 +39,11 @@ class MetricFit:
     """The metric that a solver has found, and its accuracy."""
 
     metric: Floats
-    factor: Floats  # its columns orthogonal, the longest first
-    objective_path: Floats  # at the start and after each iteration; it never rises
+    factor: Floats  # orthogonal columns, the longest first
+    objective_path: Floats  # objective at the start and after each iteration; it never increases
     gradient_norm: float  # Frobenius norm of the gradient at the end, as the solver defines it
-    gap: float  # no metric at all has an objective lower by more than this
-    converged: bool  # whether what the solver stops by is as small as was asked for
+    gap: float  # proven bound: no metric has an objective that is lower by more than this
+    converged: bool  # whether the solver's stopping criterion reached the tolerance
 
     @property
     def n_iter(self) -> int:
@@ -63,7 +63,7 @@ class PairForms:
         numbers = np.concatenate([np.arange(1, p + 1)] * 2)
         both = (np.concatenate([starts, ends]), np.concatenate([ends, starts]))
         self._graph: Any = sp.csr_array((numbers.astype(float), both), shape=(n, n))
-        # The pair of each stored entry, so that new weights need no new sparsity pattern.
+        # The pair of each stored entry: new weights are filled in without a new sparsity pattern.
         self._pair = self._graph.data.astype(np.intp) - 1
 
     def __len__(self) -> int:
@@ -141,7 +141,8 @@ def stable_order(X: Any, code: Indices) -> tuple[Indices, Indices]:
     """
     sparse: bool = sp.issparse(X)
     if sparse:
-        # A row's product with a fixed vector is summed inside the row: the same wherever it is.
+        # The product of a row and a fixed vector is summed within the row, so it does not depend on
+        # the order of the rows.
         direction = np.random.default_rng(0).standard_normal(X.shape[1])
         order = np.argsort(X @ direction, kind="stable")
     else:

@@ -25,12 +25,12 @@ Points = NDArray[Any] | CsrArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Two thirds of a search are the matrix product: other shapes of the blocks gain nothing.
+# The matrix product takes two thirds of a search, so other block shapes do not make it faster.
 _CHUNK = 2**21  # entries of one block of the distance matrix: 8 MiB, or 16 in double precision
-_TILE = 2**13  # points whose distances are computed at a time, where there are more
-_GROUPS = 2**7  # of points, at least, whose nearest bound the distance of the k-th nearest
-_FEATURES = 2**8  # in more, single precision's rounding bound leaves too much undecided
-_PAIRS = 2**16  # pairs whose coordinate differences are held at a time
+_TILE = 2**13  # points whose distances are computed at once; more for a large k
+_GROUPS = 2**7  # groups of points in `_kth_of_groups`; more for a large k
+_FEATURES = 2**8  # with more features, the rounding bound of single precision decides too few pairs
+_PAIRS = 2**16  # pairs whose coordinate differences are in memory at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,8 @@ class _Search:
     def _set_precision(self, *, single: bool) -> None:
         self.single = single
         self._type: type[np.floating[Any]] = np.float32 if single else np.float64
-        # A power of two, so that no product overflows and none that counts underflows.
+        # A power of two, so that scaling is exact: no product overflows, and none that matters
+        # underflows.
         self._unit = (
             2.0 ** -np.ceil(np.log2(self._largest) / 2) if single and self._largest else 1.0
         )
@@ -168,7 +169,7 @@ class _Search:
 
     def tile_width(self, k: int) -> int:
         """Return the number of points in a block of the distance matrix."""
-        # With few queries to a block most of the time would go into reading the points.
+        # In wider blocks of fewer queries, most of the time would be spent reading the points.
         return self.points if self._is_sparse else min(self.points, max(_TILE, 16 * k))
 
     def use_double(self) -> None:
@@ -195,13 +196,14 @@ class _Search:
         if self._own:
             both = np.arange(max(rows.start, points.start), min(rows.stop, points.stop))
             gap[both - rows.start, both - points.start] = np.inf
-        # Of the product, of the centring and of the distance itself, with room to spare.
+        # The bound covers the rounding of the product, the centring and the distance, with a
+        # margin.
         scale = own_square + self._unit**2 * self._largest
         slack = 8 * (self._base.shape[1] + 8) * np.finfo(self._type).eps * scale
         return gap, slack.astype(self._type)
 
     def _block(self, rows: slice, points: slice) -> Any:
-        """Return memory for a block of gaps; fresh memory would cost more than the product."""
+        """Return memory for a block of gaps; new memory would cost more than the matrix product."""
         shape = rows.stop - rows.start, points.stop - points.start
         if self._memory.size < shape[0] * shape[1]:
             self._memory = np.empty(shape[0] * shape[1], self._type)
@@ -239,7 +241,7 @@ class _Search:
 def _candidates(search: _Search, rows: slice, width: int, k: int) -> tuple[Indices, Indices]:
     """Return pairs of queries, numbered from 0, and points that may be among their `k` nearest."""
     count = rows.stop - rows.start
-    # Where single precision leaves more undecided than this, double precision pays.
+    # If single precision leaves more pairs undecided than this, double precision is faster.
     many = count * (4 * k + search.points // 64)
     least = np.full((count, k), np.inf)
     bound, found, pairs = None, [], 0
@@ -278,7 +280,7 @@ def _as_float(X: Any, *, sparse: bool) -> Any:
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:
-    """Yield slices of `size` of n rows, of at least one row; the last has what is left."""
+    """Yield slices of `size` (at least 1) of n rows; the last may be shorter."""
     size = max(1, size)
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
@@ -311,7 +313,7 @@ def _kth_of_groups(gap: Any, k: int) -> Any:
 
 
 def _least(least: Floats, row: Indices, gaps: Any) -> Floats:
-    """Return the k smallest of k numbers and the found ones in each row, the largest last.
+    """Return the k smallest of each row's k numbers and of its new ones, the largest last.
 
     `row` ascends.
     """

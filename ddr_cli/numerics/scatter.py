@@ -24,10 +24,10 @@ from ddr_cli.numerics.threads import one_thread
 Floats = NDArray[np.float64]
 
 _SQUARE_TOL = 1e-11  # relative size at which a squared singular value counts as zero
-_FAR = 1e-6  # deviations below this share of the mean have lost digits in subtracting it
-_ULPS = 8  # roundings of a feature's mean that its values may have
-_CERTAIN = 1e-3  # relative size above which no singular value is rounding, nor is its square
-_COLUMNS = 256  # of a block of a symmetric product
+_FAR = 1e-6  # deviations below this fraction of the mean have lost digits when it was subtracted
+_ULPS = 8  # rounding error that a feature's values may have, relative to eps times its mean
+_CERTAIN = 1e-3  # above this relative size, neither a singular value nor its square is rounding
+_COLUMNS = 256  # columns in a block of `symmetric_product`
 _COMPLETE = 1000  # up to this order a complete decomposition takes about a second
 
 
@@ -172,7 +172,7 @@ def _span_in_units(mean: Floats, left: Floats, length: Floats, right: Floats, un
     """Return the span of points whose singular value decomposition is in other units."""
     if (unit == 1).all():
         return Span(mean, right, left * length)
-    # The pivots order the rows by size, so that the small singular values have all their digits.
+    # Pivoting orders the rows by size, which keeps the small singular values accurate.
     Q, R, pivots = scipy.linalg.qr((length * right).T * unit, mode="economic", pivoting=True)
     turned, sizes, axes = scipy.linalg.svd(R, full_matrices=False, lapack_driver="gesvd")
     basis = np.empty_like(axes.T)
@@ -203,7 +203,8 @@ def _sparse_span(X: Any, mean: Floats) -> Span:
     centred = np.zeros(d)
     X.sum_duplicates()
     full = (np.bincount(X.indices, minlength=d) == n) & (mean != 0)
-    # A feature without zeros is centred: no zero is lost, and no digit of its deviations.
+    # Features without zeros are centred, which keeps the data sparse and all digits of the
+    # deviations.
     for _ in range(2 * bool(full.any())):
         rest = np.where(full, X.mean(axis=0), 0.0)
         X.data -= rest[X.indices]
@@ -269,7 +270,8 @@ def _leading_squares(X: Any, rank: int) -> tuple[Floats, Floats, float]:
 
     order = min(X.shape)
     gram = LinearOperator((order, order), matvec=apply, matmat=apply, dtype=np.float64)
-    # Thousands of products too short for threads: on a busy machine these mostly wait for another.
+    # The iteration makes thousands of products that are too short for threads, which on a busy
+    # machine mostly wait for each other.
     with one_thread():
         values, vectors = top_eigenpairs(gram, rank, floor=0.0)
     return np.maximum(values, 0.0), vectors, total

@@ -28,8 +28,8 @@ from ddr_cli.numerics.neighbor_graphs import class_members
 from ddr_cli.numerics.neighbors import blocks, kneighbors
 from ddr_cli.numerics.scatter import symmetric
 
-_MEMORY = 20  # pairs of steps that L-BFGS keeps
-_BLOCK = 2**16  # pairs of points that are held at a time: they fit a processor's cache
+_MEMORY = 20  # number of updates that L-BFGS stores
+_BLOCK = 2**16  # pairs of points in memory at once, few enough for a processor's cache
 
 
 def softmax_blocks(mapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
@@ -43,7 +43,7 @@ def softmax_blocks(mapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floa
     squares = np.einsum("ij,ij->i", mapped, mapped)
     doubled = 2 * mapped.T
     for rows in blocks(n, _BLOCK // n):
-        # In place, and without the square of i, which its chances don't depend on.
+        # Computed in place, and without |x_i|^2, on which the probabilities of i do not depend.
         closeness = mapped[rows] @ doubled
         closeness -= squares
         closeness.flat[rows.start :: n + 1] = -np.inf
@@ -63,7 +63,8 @@ def right_choices(A: Floats, X: Floats, code: NDArray[np.intp]) -> tuple[float, 
     extended = np.column_stack([mapped, np.ones(len(X))])
     right, pulled, pull = 0.0, np.zeros_like(extended), np.empty_like(mapped)
     for rows, closeness, sums, _ in softmax_blocks(mapped):
-        # The derivative of a chance of its own class is that chance minus its share of all of them.
+        # If i chooses its own class with probability p_i, d p_i / d(-d_ij) = p_ij ([same class] -
+        # p_i).
         weights = closeness * (code[rows, None] == code)
         chance = weights.sum(axis=1) / sums
         right += float(chance.sum())
@@ -82,8 +83,8 @@ class Divergence:
 
     factor: Floats
     value: float
-    gradient: Floats  # by the metric
-    log_sums: Floats  # the logarithm of each point's softmax's denominator
+    gradient: Floats  # with respect to the metric
+    log_sums: Floats  # logarithm of the softmax denominator of each point
 
 
 class Collapse:
@@ -101,7 +102,7 @@ class Collapse:
         others = np.bincount(code)[code] - 1
         self._counted = others > 0
         self._constant = float(np.log(others[self._counted]).sum())
-        # The scatter of the pairs of one class, with the weights of the objective.
+        # The scatter of the pairs within classes, weighted as in the objective.
         self.attraction = np.zeros((X.shape[1], X.shape[1]))
         for rows in class_members(code):
             if len(rows) > 1:
@@ -148,8 +149,8 @@ class Collapse:
         if least >= 1.0 < reach:
             return 0.0
         share = (reach - 1.0) / (reach - least) if reach > 1.0 else 0.0
-        # Of each point, with -log p = d + the logarithm of the sum; all but the nearest of the
-        # chances are only made smaller by the share.
+        # The entropy of each point's probabilities follows from -log p = d + log(sum). The move
+        # towards the nearest point multiplies all other probabilities by 1 - share.
         log_sums = found.log_sums[counted]
         entropy = float(np.vdot(found.factor, repulsion @ found.factor) + log_sums.sum())
         nearest = np.exp(-np.sum((to_near @ found.factor) ** 2, axis=1) - log_sums)
@@ -201,7 +202,8 @@ def collapsing_metric(
         state.prove()
     found = state.found
     factor = found.factor if coordinates is None else coordinates @ found.factor
-    # Not by the eigenvectors of the metric, whose entries are as far apart as the squares of units.
+    # The factor's singular vectors are more accurate than the metric's eigenvectors, because the
+    # entries of the metric scale with the squares of the units.
     turned = factor @ np.linalg.svd(factor)[2].T
     return MetricFit(
         metric=factor @ factor.T,
@@ -242,7 +244,7 @@ class _Descent:
         trace = float(np.sum(found.factor**2)) * (1 if self._regular else FAR)
         self._by_gradient = limited_gap(found.value, found.value - along, found.gradient, trace)
         self.gap = self._by_gradient
-        # What is proved for all metrics is worth its cost near the optimum only.
+        # The proof for all metrics is expensive, and worth its cost only near the optimum.
         if self._regular and self.gap <= self.enough:
             self.prove()
 

@@ -24,14 +24,15 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _loaded() -> ThreadpoolController:
-    # To look for the libraries takes 5 ms, and NumPy's and SciPy's are there before any fit.
+    # Searching for the libraries takes 5 ms, so it is done once; those of NumPy and SciPy are
+    # loaded before any fit.
     return ThreadpoolController()
 
 
 @contextmanager
 def one_thread_in_numba() -> Iterator[None]:
     """Limit numba's functions, BLAS and OpenMP to one thread within the block."""
-    numba = sys.modules["numba"]  # imported by the libraries that need this
+    numba = sys.modules["numba"]  # already imported by the libraries that need this function
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:

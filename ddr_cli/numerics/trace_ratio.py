@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
 _SYMMETRY_TOL = 1e-8  # largest asymmetry, relative to the largest entry, that counts as rounding
 _RANK_TOL = 1e-10  # relative size at which an eigenvalue of A in B's null space counts as zero
-_MOST_STEPS = 2000  # more halvings than there are doubles between any two bounds
+_MOST_STEPS = 2000  # more halvings than any interval of doubles needs
 
 
 def trace_ratio(
@@ -121,9 +121,9 @@ def trace_ratio(
         W = direction / np.linalg.norm(direction)
         return W, float((W.T @ left @ W / (W.T @ right @ W)).item())
 
-    # In units of the largest entries, so that no tolerance depends on the data's scale, and in the
-    # eigenbasis of B: there tr(W'BW) is a sum of squares, which keeps all its digits where W is
-    # close to the null space.
+    # A and B are scaled to a size of 1, so that no tolerance depends on the scale of the data, and
+    # transformed to the eigenbasis of B: there tr(W'BW) is a sum of squares, which stays accurate
+    # where W is close to the null space.
     unit_a, unit_b = float(abs(left).max()) or 1.0, float(sizes[-1])
     turned, sizes = axes.T @ (left / unit_a) @ axes, np.maximum(sizes, 0.0) / unit_b
     root, V = _SOLVERS[solver](turned, sizes, m)
@@ -138,7 +138,8 @@ def _newton(A: Floats, b: Floats, m: int) -> tuple[float, Floats | None]:
     for _ in range(_MOST_STEPS):
         W = _leading(A - np.diag(best * b), m)
         reached = _ratio(A, b, W)
-        # In exact arithmetic it rises until the root; rounding ends the rise a few ulps from it.
+        # In exact arithmetic the ratio increases until it is the root; rounding ends the increase a
+        # few ulps from it.
         if reached <= best + 2 * _EPS * abs(best):
             return (best, W) if reached <= best and A.any() else (max(best, reached), None)
         best = reached

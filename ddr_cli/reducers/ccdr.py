@@ -164,7 +164,7 @@ class CCDR(GraphReducer, Embedding):
         n, L, m = X.shape[0], len(self.classes_), self.n_components
         W, self.epsilon_ = self._affinity(X, neighbors)
 
-        # G = [[0, C], [C', beta W]], C the L x n class membership, a zero column where unlabelled.
+        # G = [[0, C], [C', beta W]]. C is the L x n class membership, 0 for unlabelled samples.
         (labelled,) = np.nonzero(code != UNLABELLED)
         C = sp.csr_array((np.ones(len(labelled)), (code[labelled], labelled)), shape=(L, n))
         blocks: Any = [[None, C], [C.T, self.beta * W]]
@@ -175,8 +175,8 @@ class CCDR(GraphReducer, Embedding):
         kept = np.isin(part, part[:L])
         if not kept.all():
             G = G[kept][:, kept]
-        # Eq. 20 divides by 1 - lambda. Without a neighbour edge there is one star per class, and
-        # all else has lambda = 1.
+        # Eq. 20 divides by 1 - lambda. Without neighbour edges, G is one star per class: L
+        # eigenvalues are 0, and the next ones are 1.
         self._check_extension(G.shape[0] - 1 if G.nnz > 2 * len(labelled) else L - 1)
         self.eigenvalues_, U = self._eigenpairs(G)  # Eq. 15: L u = lambda D u
         self._check_extension(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
@@ -364,8 +364,9 @@ class CCDR(GraphReducer, Embedding):
         return traits if self.subsample is None else replace(traits, nested=False, neighbors=False)
 
     def _most_components(self, n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG002
-        # Of the n + L eigenvalues the constant's is no dimension, and the extension needs those
-        # below 1: their mean is 1, so another one is not.
+        # Of the n + L eigenvalues, that of the constant vector gives no dimension. The extension
+        # needs eigenvalues below 1, and their mean is 1, so at least one other eigenvalue gives
+        # none either.
         return n_train + n_classes - 2 if self.beta > 0 else n_classes - 1
 
 

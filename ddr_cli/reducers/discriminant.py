@@ -1,4 +1,4 @@
-"""What the discriminants share: LDA, NMMP, LFDA, MFA and the kernel forms of the last two.
+"""Common code of the discriminants: LDA, NMMP, LFDA, MFA and the kernel forms of the last two.
 
 A direction in a kernel's feature space is a combination of the training samples, so a linear method
 applied to all coordinates of kernel PCA is the method's kernel form: inner products, and hence
@@ -49,9 +49,9 @@ Kernel = (
 )
 
 _RANK_TOL = 1e-10  # relative size at which an eigenvalue of the centred kernel matrix counts as 0
-_REGULAR = 1e-8  # relative size above which are all eigenvalues of a matrix with a regular factor
-_RIDGED = 1e-6  # a ridge from which no within-class scatter is nearly singular
-_NEGATIVE = 1e-8  # relative size at which a negative one is more than rounding
+_REGULAR = 1e-8  # least relative eigenvalue of a matrix for which `regular_factor` is not None
+_RIDGED = 1e-6  # with a ridge of at least this, no within-class scatter is nearly singular
+_NEGATIVE = 1e-8  # relative size from which a negative eigenvalue is more than rounding
 
 
 @dataclass(eq=False, repr=False)
@@ -119,7 +119,7 @@ class KernelDiscriminant(Discriminant):
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         self.landmarks_ = drawn_landmarks(points.shape[0], self.n_landmarks, self.random_state)
         self.X_fit_ = points[self.landmarks_]
-        # Half a second's import, which linear methods do without.
+        # This import takes half a second, and linear methods do not need it.
         from sklearn.preprocessing import KernelCenterer
 
         self._centerer = KernelCenterer().set_output(transform="default")
@@ -128,7 +128,7 @@ class KernelDiscriminant(Discriminant):
         K = self._centerer.fit_transform(K)
         K = symmetric(K)
         exact = len(K) == points.shape[0]
-        # With such a ridge all dimensions are used, in whichever order.
+        # With such a ridge, all dimensions are used, so their order does not matter.
         found = _independent_images(K, rounding) if exact and self.reg >= _RIDGED else None
         if found is not None:
             self._check_rank(len(K) - 1, points)
@@ -169,10 +169,10 @@ class KernelDiscriminant(Discriminant):
 
 
 def _independent_images(K: Floats, rounding: float) -> tuple[Floats, Floats] | None:
-    """Return the result of `_kernel_pca` in other axes, or None unless K surely has rank n - 1.
+    """Return the result of `_kernel_pca` along other axes; None if the rank may be below n - 1.
 
-    A factor of all rows except the last, whose image is minus the sum of the others, costs a tenth
-    of the eigenvectors.
+    A Cholesky factor of all rows except the last, whose image is minus the sum of the others, takes
+    a tenth of the time of the eigenvectors.
     """
     if rounding > _REGULAR * float(np.diagonal(K).max()):
         return None

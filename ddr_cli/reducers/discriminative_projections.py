@@ -20,9 +20,9 @@ from ddr_cli.reducers.partial_labels import UNLABELLED, Unlabelled, encode_label
 from ddr_cli.reducers.reducer import Floats, GraphReducer, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
-_LARGE = 1000  # "auto" seeks f in the whole span of data up to this many points or features
-_LEADING = 300  # and in so many leading directions of larger data
-_EQUAL = 1e-12  # relative size of a difference between points that is rounding
+_LARGE = 1000  # up to this many samples or features, rank="auto" searches f in the whole span
+_LEADING = 300  # number of leading directions that it uses for larger data
+_EQUAL = 1e-12  # points with a smaller relative difference count as equal
 
 
 @registered(
@@ -179,7 +179,7 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
         self.mu_ = self._weight(int(target.labelled.sum()), float(W.sum()))
         forms = self._discrete if self.labels == "discrete" else self._continuous
         left, right = forms(U, target, W)
-        # From here on in the units of X and of the labels.
+        # From here on, vectors are in the units of X and of the labels.
         units = np.concatenate([1 / length, 1 / target.length])
         self.eigenvalues_, vectors = smallest_generalized_eigenpairs(
             left, right, self.n_components, units=units
@@ -191,7 +191,7 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
             gamma *= np.sqrt(target.labelled.sum())
         f, g = span.basis @ gamma[: span.rank], gamma[span.rank :]
         signed = deterministic_signs(f)
-        # The signs depend on f alone, so that the order of the classes has no part in them.
+        # The signs depend only on f, so that the order of the classes does not affect them.
         g *= np.where(np.einsum("ij,ij->j", f, signed) < 0, -1.0, 1.0)
         self.components_ = signed.T.astype(points.dtype)
         self.label_components_ = g.astype(points.dtype)

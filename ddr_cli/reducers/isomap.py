@@ -129,7 +129,8 @@ class Isomap(Embedding):
     def _find_paths(self) -> Floats:
         """Return the geodesic distances from the landmarks (rows); keep their transpose."""
         paths = dijkstra(self._graph, indices=self.landmarks_)
-        # Between landmarks there and back are the same but for rounding.
+        # If all samples are landmarks, the matrix is symmetric up to rounding, so its transpose is
+        # itself.
         by_point = len(paths) == paths.shape[1]
         self._paths: Floats = paths if by_point else np.ascontiguousarray(paths.T)
         return np.asarray(paths)
@@ -142,7 +143,7 @@ class Isomap(Embedding):
         """Return the graph of distances to neighbours either way, connected."""
         nearest = kneighbors(points, self.n_neighbors)
         n, k = nearest.indices.shape
-        # Duplicates, too, need an edge: an infinitesimal one.
+        # In a sparse graph, a length of 0 is no edge, so duplicates get an infinitesimal length.
         lengths = np.maximum(nearest.distances.ravel(), np.finfo(float).tiny)
         ends = np.arange(0, n * k + 1, k)
         directed = sp.csr_array((lengths, nearest.indices.ravel(), ends), shape=(n, n))

@@ -21,15 +21,16 @@ from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Floats, SklearnEmbedding
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
-# These decide the numbers: scikit-learn 1.9's defaults, which may change later, and our own.
+# These parameters affect the results, so they are fixed here: scikit-learn 1.9's defaults, which
+# later versions may change, and our own values.
 _KERNEL_PCA: dict[str, Any] = {
     "tol": 0,
     "max_iter": None,
     "remove_zero_eig": False,
     "random_state": 0,
 }
-_DENSE = 1000  # up to this number of points a complete decomposition is fast and misses nothing
-_ZERO = 1e-10  # an eigenvalue below this share of the largest is 0
+_DENSE = 1000  # up to this many samples, a complete decomposition is fast and misses no eigenvalue
+_ZERO = 1e-10  # fraction of the largest eigenvalue below which an eigenvalue counts as 0
 
 Kernel = (
     Literal["linear", "rbf", "poly", "sigmoid", "cosine", "precomputed"]
@@ -138,7 +139,8 @@ class KernelPCA(SklearnEmbedding):
         try:
             embedding = model.fit_transform(exact)
         except ValueError:
-            # The centring is there only if the input was in order.
+            # Without a centerer, the error is about the input. Otherwise, scikit-learn missed tied
+            # eigenvalues, and the embedding is computed below.
             if not hasattr(model, "_centerer"):
                 raise
             embedding = exact[:, :0]

@@ -22,7 +22,7 @@ from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.reducers.reducer import Embedding, GraphReducer
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
-_NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connects nothing
+_NEGLIGIBLE = 1e-8  # an edge below this fraction of the mean weight does not connect components
 
 
 @registered(

@@ -28,7 +28,7 @@ Labelled = NDArray[np.bool_]
 Kernel = Literal["linear", "rbf", "poly", "laplacian", "cosine"] | Callable[[Any, Any], float]
 
 _EPS = float(np.finfo(np.float64).eps)
-_ROUNDING = 8  # multiples of the machine epsilon
+_ROUNDING = 8  # relative rounding error, in multiples of the machine epsilon
 _RANK_TOL = 1e-12  # relative size at which an eigenvalue of the normal equations counts as zero
 
 
@@ -176,7 +176,7 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
         self._check_classes()
         labelled = code != UNLABELLED
         Y = 2 * np.eye(len(self.classes_))[code[labelled]] - 1
-        # Of two classes one function is the other's negative.
+        # With two classes, the function of one is the negative of the other's.
         Y = Y[:, 1:] if len(self.classes_) == 2 else Y
         self._fit_outputs(points, labelled, Y, neighbors)
         return self
@@ -257,7 +257,7 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
             axes[:, kept] @ ((axes[:, kept].T @ (per_unit[:, None] * image)) / sizes[kept, None])
         )
         if not kept.all():
-            # Of equally good functions the one with the smallest norm.
+            # Of all equally good functions, the one with the smallest norm is chosen.
             null = null_space(left, _RANK_TOL)
             coef -= null @ (null.T @ coef)
         return coef, mean @ coef

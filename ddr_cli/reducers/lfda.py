@@ -273,7 +273,7 @@ def local_scatter(X: Floats, code: Codes, k: int) -> tuple[Floats, Floats]:
         own = X[rows] - mean
         deviation[rows], outside[rows] = own, 1 - n_c / n
         means.append(np.sqrt(n_c) * mean)
-        # A class of one sample has no pair inside; all of its pairs are with other classes.
+        # A class with a single sample has no within-class pairs.
         if n_c > 1:
             product[rows] = local_scaling_product(own, min(k, n_c - 1))[0] / n_c
     within = symmetric_product(deviation, product)

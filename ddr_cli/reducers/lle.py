@@ -20,7 +20,8 @@ from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats, SklearnEmbedding
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
-# These decide the numbers: scikit-learn 1.9's defaults, which may change later, and our own.
+# These parameters affect the results, so they are fixed here: scikit-learn 1.9's defaults, which
+# later versions may change, and our own values.
 _LLE: dict[str, Any] = {
     "tol": 0.0,
     "max_iter": 1000,
@@ -28,7 +29,7 @@ _LLE: dict[str, Any] = {
     "neighbors_algorithm": "auto",
     "random_state": 0,
 }
-_DENSE = 2000  # up to this order a complete decomposition is fast and misses nothing
+_DENSE = 2000  # up to this order, a complete decomposition is fast and misses no eigenvalue
 
 
 @registered(
@@ -148,7 +149,7 @@ class LLE(SklearnEmbedding):
         groups = _count(known)
         if groups == 1:
             return k
-        # With all others as neighbours there is one group, so both searches end.
+        # If all other samples are neighbours, there is only one group, so both searches end.
         while _count(known) > 1:
             known = kneighbors(points, min(2 * known.k, most))
         low, high = k, known.k

@@ -18,7 +18,7 @@ from ddr_cli.numerics.scatter import data_span, laplacian_form, symmetric
 from ddr_cli.reducers.reducer import Floats, GraphReducer, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
-_CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to hold the constant
+_CONSTANT = 1e-7  # the span counts as containing the constant vector up to this error per sample
 
 
 @registered(
@@ -120,7 +120,7 @@ class LPP(GraphReducer, LinearReducer):
         constant = _constant_direction(span.coordinates)
         if constant is not None:
             self._check_rank(span.rank - 1, points)
-            # Its eigenvalue 0 becomes 3, above all others.
+            # This raises the eigenvalue of the constant from 0 to 3; all others are at most 2.
             image = scale @ constant
             smooth = smooth + 3 * np.outer(image, image) / (constant @ image)
         self.eigenvalues_, A = generalized_eigenpairs(

@@ -15,7 +15,7 @@ from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
-_ASYMMETRY = 1e-8  # relative difference of two given distances that is more than rounding
+_ASYMMETRY = 1e-8  # relative asymmetry of given distances that is more than rounding
 
 
 @registered(

@@ -155,7 +155,7 @@ class NCA(OrderedReducer):
         if self.init == "random":
             draw = check_random_state(self.random_state).standard_normal((m, len(basis)))
             return _of_unit_variance(draw @ basis, coordinates)
-        # The coordinates are those along the principal components.
+        # The coordinates are along the principal components, so the first m of them are PCA.
         leading = _of_unit_variance(np.eye(m, coordinates.shape[1]), coordinates)
         most = len(self.classes_) - 1
         if self.init == "pca" or (self.init == "auto" and m > most):
@@ -167,8 +167,9 @@ class NCA(OrderedReducer):
             most = lda.scalings_.shape[1]
             if m <= most:
                 directions = deterministic_signs(lda.scalings_[:, :m])
-                # Before scikit-learn 1.9.1 the deviation within classes is not 1; where it is, all
-                # digits stay.
+                # Before version 1.9.1, scikit-learn's directions do not have a within-class
+                # deviation of 1. If they have, the rounded deviation is exactly 1, and dividing by
+                # it changes nothing.
                 spread = ((coordinates - lda.means_[code]) @ directions).std(axis=0).round(9)
                 return np.ascontiguousarray((directions / spread).T)
         if self.init == "auto":

@@ -49,7 +49,7 @@ def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 def _is_unlabelled(y: NDArray[Any]) -> NDArray[np.bool_]:
     if y.dtype.kind in "biufc":
         return np.asarray(y == UNLABELLED)
-    # NumPy turns ["a", -1] into text.
+    # NumPy converts ["a", -1] to an array of strings.
     return np.array([label == UNLABELLED or label == str(UNLABELLED) for label in y], dtype=bool)
 
 

@@ -26,7 +26,7 @@ from ddr_cli.reducers.registry import Traits
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-_SEEDS = 2**30  # PaCMAP adds row numbers to a seed, in 32 bits
+_SEEDS = 2**30  # seeds are below this, because PaCMAP adds row numbers to a seed in 32 bits
 
 
 class Estimator(BaseEstimator):
@@ -34,10 +34,10 @@ class Estimator(BaseEstimator):
 
     classes_: NDArray[Any]
 
-    _fitted: ClassVar[str]  # the attribute that a finished fit has
+    _fitted: ClassVar[str]  # an attribute that only a fitted estimator has
     _takes_sparse: ClassVar[bool] = True
     _traits: ClassVar[Traits] = Traits()
-    # Beyond these, squares are summed to 0 or to infinity, and the numbers are silently others.
+    # Outside this range, sums of squares become 0 or infinite, and results are silently wrong.
     _magnitudes: ClassVar[tuple[float, float]] = (1e-140, 1e140)
 
     @property
@@ -231,12 +231,12 @@ class GraphReducer(Reducer):
         return W, bandwidth
 
     def _eigenpairs(self: Any, graph: CsrArray) -> tuple[Floats, Floats]:
-        """Return `laplacian_eigenpairs`, as accurate as the graph deserves."""
+        """Return `laplacian_eigenpairs`, less accurate ones for a large approximate graph."""
         coarse = self.neighbors != "exact" and graph.shape[0] > MOST_EXACT
         return laplacian_eigenpairs(graph, self.n_components, tol=1e-4 if coarse else 1e-10)
 
     def __ddr_traits__(self) -> Traits:
-        """Return the declared traits, which are those with an exact search."""
+        """Return the declared traits, changed if the search is not exact."""
         traits = super().__ddr_traits__()
         if getattr(self, "neighbors", "exact") == "exact":
             return traits
@@ -320,7 +320,7 @@ class Embedding(Reducer):
             )
 
     def _check_extension(self, most: int) -> None:
-        """Reject more dimensions than the graph's eigenvectors can be extended to."""
+        """Reject more dimensions than eigenvectors that can be extended to new samples."""
         if self.n_components > most:
             raise ValueError(
                 f"n_components={self.n_components} must be at most {most} to embed new samples."
@@ -338,7 +338,7 @@ class SklearnEmbedding(Embedding):
     """
 
     model_: Any
-    _origin: Any = 0.0  # what is subtracted from samples before the model sees them
+    _origin: Any = 0.0  # subtracted from samples before the model gets them
 
     def _checked(self, X: ArrayLike, y: Any) -> Any:
         """Return the checked training samples."""

@@ -28,15 +28,15 @@ from ddr_cli.reducers.reducer import Embedding, Floats, drawn_landmarks
 
 _BANDWIDTHS = 2.0 ** np.arange(-3, 4)  # in units of the median squared distance
 _RIDGES = 10.0 ** np.arange(-8, 2)
-_MOST = 500  # samples that choose these
+_MOST = 500  # largest number of samples that select the bandwidth and the ridge
 
 
 @dataclass(frozen=True, eq=False)
 class RegressionMap:
     """A fitted regression; `bandwidths`, `ridges` and `errors` have an entry per column.
 
-    The errors are mean squares of leave-one-out residuals of the samples that chose, with the mean
-    held fixed. Far from all samples the prediction is the mean of the targets.
+    The errors are mean squares of leave-one-out residuals, with the mean held fixed, of the samples
+    used for the selection. Far from all samples the prediction is the mean of the targets.
     """
 
     points: NDArray[Any]
@@ -73,7 +73,7 @@ def regression_map(points: NDArray[Any], targets: Floats) -> RegressionMap:
             columns = (bandwidths == bandwidth) & (ridges == ridge)
             np.exp(np.divide(distances, -bandwidth, out=kernel), out=kernel)
             kernel.flat[:: len(points) + 1] += ridge
-            # LAPACK overwrites a matrix in its own order, that of the transpose.
+            # LAPACK overwrites only matrices in Fortran order, which the transpose has.
             factor = scipy.linalg.cho_factor(kernel.T, overwrite_a=True, check_finite=False)
             dual[:, columns] = scipy.linalg.cho_solve(factor, (targets - mean)[:, columns])
     return RegressionMap(points, mean, dual, bandwidths, ridges, errors)
@@ -91,7 +91,7 @@ def _chosen(points: NDArray[Any], centred: Floats) -> tuple[Floats, Floats, Floa
     for bandwidth in _BANDWIDTHS * unit:
         sizes, axes = np.linalg.eigh(np.exp(-distances / bandwidth))
         turned, squares = axes.T @ centred, axes**2
-        # A kernel matrix has no negative eigenvalues but those of rounding.
+        # Negative eigenvalues of a kernel matrix are rounding.
         floor = np.finfo(float).eps * max(float(sizes[-1]), 1.0)
         for ridge in _RIDGES:
             shrink = 1.0 / (np.maximum(sizes, floor) + ridge)
@@ -125,7 +125,7 @@ class MappedEmbedding(Embedding):
     def _keep(self, embedding: Floats, points: NDArray[Any]) -> None:
         """Store the embedding; the map is fitted on first use, because its fit may take longer."""
         self.embedding_ = embedding.astype(points.dtype)
-        # The training samples until there is a map, which holds them.
+        # The list holds the training samples until the map, which includes them, is fitted.
         self._map: list[NDArray[Any] | RegressionMap] = [points.copy()]
 
     def _widened(self, columns: NDArray[Any]) -> NDArray[Any]:

@@ -21,10 +21,10 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MappedEmbedding
 
-_BLOCK = 2**20  # numbers held at once
-_DENSE = 300  # up to this order a dense decomposition is as fast
+_BLOCK = 2**20  # numbers in memory at once
+_DENSE = 300  # up to this order, a dense decomposition is as fast
 _ZERO = 1e-12  # an eigenvalue below this fraction of the largest possible one is 0
-_RESIDUAL = 1e-10  # the largest allowed, in the same unit
+_RESIDUAL = 1e-10  # largest accepted residual, relative to the same bound
 
 
 @registered(
@@ -138,7 +138,7 @@ def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> C
     nearest = kneighbors(points, k)
     if not alpha:
         return nearest.indices
-    # The answer consists of some of these and of the k nearest in a sample's own class.
+    # The result consists of some of these neighbours and of the k nearest in a sample's own class.
     shape = (len(points), 2 * k)
     indices, distances = np.zeros(shape, dtype=np.intp), np.full(shape, np.inf)
     indices[:, :k] = nearest.indices
@@ -201,8 +201,8 @@ def _bottom(rest: Any, known: Floats, points: Floats, m: int) -> tuple[Floats, F
     largest = float(abs(M).sum(axis=1).max())
     most = len(points) - known.shape[1]
     count = min(max(1, m + 1 - known.shape[1]), most)
-    # Rounding decides the order of eigenvalues that are nearly 0: their vectors, all of them, are
-    # axes of the null space, too.
+    # Rounding determines the order of eigenvalues that are nearly 0, so all of their vectors are
+    # found and added to the null space.
     while True:
         values, vectors = _smallest(M, count, known, largest)
         zero = values < _ZERO * largest
@@ -220,7 +220,8 @@ def _smallest(M: Any, m: int, known: Floats, largest: float) -> tuple[Floats, Fl
     """Return the `m` smallest eigenpairs of M apart from the null vectors that are known."""
     n = M.shape[0]
     if n > max(_DENSE, 4 * m) and M.nnz < n * n / 8:
-        # Far below what counts as 0, the shift keeps M regular; a definite matrix needs no pivots.
+        # The shift is far below what counts as 0 and makes M positive definite, so that no pivoting
+        # is needed.
         shifted = sp.csc_array(M + 0.1 * _ZERO * largest * sp.eye_array(n))
         factor = splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
 
@@ -229,7 +230,8 @@ def _smallest(M: Any, m: int, known: Floats, largest: float) -> tuple[Floats, Fl
             return np.asarray(x - known @ (known.T @ x))
 
         operator = LinearOperator((n, n), matvec=inverse, dtype=np.float64)
-        # A residual of the inverse says little; where M's is too large M is decomposed whole.
+        # Residuals of the inverse say little, so those of M are checked. If they are too large, M
+        # is decomposed completely.
         with suppress(np.linalg.LinAlgError):
             _, vectors = top_eigenpairs(operator, m, known=known, floor=0.0, tol=np.inf)
             product = M @ vectors

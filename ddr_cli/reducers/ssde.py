@@ -127,7 +127,8 @@ class SSDE(MappedEmbedding):
         owner = np.repeat(np.arange(len(parts)), [len(part.eigenvalues) for part in parts])
         column = np.concatenate([np.arange(len(part.eigenvalues)) for part in parts])
         eigenvalues = np.concatenate([inertia, within])
-        # Stable, so that of equal eigenvalues the centres come first, then the first class.
+        # The sort is stable: of equal eigenvalues, those of the centres come first, then the first
+        # class.
         order = np.argsort(-eigenvalues, kind="stable")[: self.n_components]
 
         embedding = np.zeros((len(points), len(order)))

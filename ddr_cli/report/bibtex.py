@@ -8,7 +8,7 @@ import unicodedata
 from ddr_cli.report.latex import escaped
 
 _AUTHOR = r"[A-Z][\w'-]*(?: [A-Z][\w'-]*)?, (?:-?[A-Z]\.[ ]?)+"
-# No period but in brackets or after an initial.
+# A title has periods only in brackets or after an initial.
 _TITLE = r"(?:[^.(]|(?<=\b[A-Z])\.|\([^)]*\))+"
 _FORMS = [
     # M. Sugiyama, "Local Fisher Discriminant Analysis", ICML 2006, 905-912.
@@ -69,7 +69,7 @@ def bibtex(reference: str) -> str:
     kind, source, rest = _source(fields.pop("rest").removesuffix(". "))
     fields |= source
     if found.re is not _FORMS[0]:
-        # The rest of a method's reference is where in the work to look.
+        # In the first form, used for methods, the rest is the place in the work, which is left out.
         fields["note"] = rest
     title = fields["title"]
     if title.startswith('"'):
@@ -110,11 +110,11 @@ def _line(name: str, value: str) -> str:
 
 
 def _authors(text: str) -> list[str]:
-    """Return authors, "A. B. Name" or "Name, A. B." each."""
+    """Return the authors, each as "A. B. Name" or "Name, A. B."."""
     text = text.strip().replace(" et al.", ", others")
     inverted = re.match(_AUTHOR, text) is not None
     names = re.split(r"(?<=\.), | and " if inverted else r", and |, | and ", text)
-    # BibTeX takes the last word for the surname.
+    # BibTeX takes the last word as the surname, so a suffix such as Jr. must be moved.
     return [re.sub(r"^(.*) (\w+) (III|Jr\.)$", r"\2, \3, \1", name) for name in names if name]
 
 

@@ -22,7 +22,7 @@ _STYLE = re.compile(r"([\w-]+):\s*([^;]+)")
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _COORDINATES = ("d", "x", "y", "width", "height", "transform", "points")
 _DROPPED = ("metadata", "style", "title", "desc")
-# What the page's style sheet says, or what is so without being said.
+# Attributes that the page's style sheet sets, or that are SVG's defaults.
 _SAID = {("stroke-dashoffset", "0"), ("text-anchor", "start"), ("font-weight", "400")}
 _UNUSED = (
     *("font-family", "style", "id", "clip-path", "href", "preserveAspectRatio", "image-rendering"),
@@ -31,7 +31,7 @@ _UNUSED = (
 _FEW = 3
 _PALETTE = 48
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
-# Lightness on the dark page: of white and of black turned over, and the least of a strong colour.
+# Lightness on the dark page: of white, of black, and the smallest of a saturated colour.
 _DARKEST, _LIGHTEST, _LEAST = 0.1, 0.92, 0.58
 _WHITE = "#ffffff"
 _GREY, _PALE = 0.12, 0.9
@@ -156,7 +156,7 @@ class _Writer:
                 found["href"], is_clear = _image(link)
                 if is_clear:
                     found["class"] = "points"
-        # A marker's outline is a few points wide: there a tenth shows.
+        # Markers are only a few points wide, so rounding to a tenth of a point would be visible.
         digits = 2 if name.startswith("m") and _tag(element) == "path" else 1
         for key, value in (given | style).items():
             if key in _UNUSED or (key, value) in _SAID or value.startswith("rotate(-0 "):
@@ -191,7 +191,7 @@ def _rounded(text: str, digits: int) -> str:
 
 
 def _image(link: str) -> tuple[str, bool]:
-    """Return a picture with its own palette, if that is smaller, and whether parts are clear."""
+    """Return a picture with its own palette, if that is smaller, and if parts are transparent."""
     with Image.open(io.BytesIO(b64decode(link.partition(",")[2]))) as picture:
         is_clear = picture.mode == "RGBA" and picture.getchannel("A").getextrema()[0] == 0
         buffer = io.BytesIO()

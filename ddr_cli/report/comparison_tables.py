@@ -162,7 +162,7 @@ def _notes_of_a_run(
 
 
 def _track_words(found: Comparison, track: str) -> str:
-    """Return a description of a table's methods, if there are others or it could be misread."""
+    """Return a description of a table's methods, empty if it is not needed."""
     tracks = set(found.methods["track"])
     words, after = ["methods"], ""
     if _sees_test_set(track) or len(set(map(_sees_test_set, tracks))) > 1:
@@ -195,7 +195,7 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
                 "data sets": str(row["datasets"]),
                 "wins, equal, losses": f"{row['wins']}-{row['equal']}-{row['losses']}",
                 "median difference": difference_text(row["median_difference"], metric, unit=False),
-                # On one data set there are no signed ranks.
+                # With a single data set there is no signed-rank test.
                 "p": p_text(row["p_value"]) if row["test"] == SIGNED_RANKS else "",
                 "p, Holm": p_text(row["p_holm"]) if row["test"] == SIGNED_RANKS else "",
             }

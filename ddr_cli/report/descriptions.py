@@ -172,7 +172,7 @@ def _spec(name: str) -> str:
         "trials": len(expand(spec)),
         "run it": f"ddr run {name}",
     }
-    # The line by which editors find the schema is none of the spec.
+    # The line that shows editors where the schema is does not belong to the spec.
     text = re.sub(r"\A# yaml-language-server:.*\n", "", text)
     head = _with_facts(f"{name} (spec)\n\n{spec.title}", facts)
     return f"{head}\n\n{text.rstrip()}"

@@ -21,7 +21,7 @@ from ddr_cli.spec.components import Item
 from ddr_cli.spec.estimators import load_factory
 
 _LIBRARIES = ("ddr", "numpy", "scipy", "scikit-learn")
-# A citation among sentences that are still to be escaped.
+# A citation, between null characters until the text has been escaped for LaTeX.
 _CITED = re.compile(r"\0(\w+)\0")
 
 

@@ -29,16 +29,16 @@ _CHARACTERS = str.maketrans(
 )
 _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"
-# A score, an interval or a p-value, perhaps with how often the method failed.
+# A score, an interval or a p-value; †N is the number of splits on which the method failed.
 _SCORE = re.compile(rf"(?:< )?({_NUMBER})(?:( ± | to )({_NUMBER}))?(?: †\d+)?")
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-# Bold digits are wider; in the width of others they leave the numbers aligned.
+# Bold digits are wider; they get the width of normal digits, so that numbers stay aligned.
 _BOLD = r"\\phantom{\g<0>}\\llap{\\textbf{\g<0>}}"
 
-# The text of the class article at 10 pt, with room for what the widths below neglect.
+# The text width of the class article at 10 pt, minus a margin for the error of `_width`.
 _TEXT_WIDTH = 335.0
-# Commands, how wide type is, and the space on either side of a column.
+# Font size, the relative width of its type, and the space on either side of a column in points.
 _SIZES = (("", 1.0, 6), (r"\small", 0.925, 3), (r"\footnotesize", 0.85, 3))
 _NARROWEST = 70.0
 
@@ -84,7 +84,7 @@ def tabular(
 
 
 def text_size(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return the place, in the list of font sizes, of the largest at which a table fits."""
+    """Return the index in `_SIZES` of the largest font size at which a table fits."""
     widest = max((_width(row[0]) for row in (head, *rows)), default=0)
     rooms = _rooms(head, rows)
     return next((i for i, room in enumerate(rooms) if widest <= room), len(_SIZES) - 1)
@@ -147,7 +147,7 @@ def _aligned(cells: Sequence[str]) -> list[str]:
             text = escaped(before) + _padded(first, decimals[1])
             if second:
                 room = _phantom("0" * (whole - len(second.partition(".")[0])))
-                # The link has its spaces, which an escaped text loses at its ends.
+                # `escaped` removes the spaces at both ends of the link, so they are added here.
                 text += f" {escaped(link)} {room}{_padded(second, decimals[3])}"
             text += marks
         aligned.append(text)

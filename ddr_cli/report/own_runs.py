@@ -35,7 +35,7 @@ def own_run(summary: Summary) -> OwnRun:
     """Return the notes on a run, next to its table and figure."""
     failures = _failures(summary.run)
     found: Comparison | InputError | None = None
-    # Of two methods that were not both fitted with the test points, the first is asked for by name.
+    # If no track has two methods, `compare` needs a reference method, so the first one is tried.
     for against in (None, *summary.methods["reducer_label"].head(1)):
         try:
             found = compare([summary], against=against)

@@ -73,6 +73,6 @@ def ran(summary: Summary) -> str:
         parts.append(f"{seconds / 60:.1f} minutes of CPU")
     data = manifest.data
     if data is not None:
-        # The first digits are enough to tell two versions of the data apart.
+        # The first digits are enough to distinguish two versions of the data.
         parts.append(f"{data.name} {data.fingerprint[:19]}")
     return " · ".join(parts)

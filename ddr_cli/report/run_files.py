@@ -85,7 +85,7 @@ def write_figure(
 ) -> list[Path]:
     """Draw ``<stem>.svg`` and ``<stem>.png``, after their `table` in the same folder, if any.
 
-    Without a change of the `source` all stay as they are, and the SVG is added to `unchanged`.
+    If `source` has not changed, no file is written, and the SVG is added to `unchanged`.
     """
     svg, png = (stem.with_suffix(ending).name for ending in (".svg", ".png"))
 
@@ -105,10 +105,11 @@ def write_figure(
 def write_derived(
     folder: Path, first: str, source: Iterable[bytes], make: Callable[[], Mapping[str, bytes]]
 ) -> tuple[list[Path], bool]:
-    """Make files again, unless they are as made from this `source`; return them and which it was.
+    """Make files unless they are up to date; return them, and whether they were made.
 
-    The `first`, an SVG or HTML file, ends with a comment. It has the digests of the source together
-    with this code, of the rest of the file, and of the other files: an edited file is made again.
+    The `first`, an SVG or HTML file, ends with a comment that contains the digests of the `source`
+    together with this code, of the rest of the file, and of the other files. An edited file is
+    therefore made again.
     """
     of_source = digest(code_digest().encode(), *_versions(), *source)
 
@@ -138,8 +139,8 @@ def _versions() -> list[bytes]:
 
 
 def write_file(path: Path, content: str | bytes) -> Path:
-    """Write a file that is derived from journals, but not through a link, unless it is the same."""
-    # A results folder that came from someone else may hold links to other places.
+    """Write a file that is derived from journals if its content differs; reject links."""
+    # A results folder from someone else may contain links to other places.
     own = (each for each in path.parents if each.name in _OWN or each.name.startswith(_SUITE))
     for folder in (path.parent, *own):
         refuse_link(folder)

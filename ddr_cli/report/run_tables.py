@@ -59,7 +59,8 @@ def run_table(summary: Summary) -> Table:
     places = [name for name in swept if name in AXES]
     classifier = ""
     if places and cells["classifier_label"].nunique() == 1:
-        # Every number of labels is a column, and there is room for what differs alone.
+        # There is a column for each number of labels or samples, so the title names the only
+        # classifier.
         classifier = str(cells["classifier_label"].iloc[0])
         across = across[1:]
     of_all = metric_axis(metric, classifier)
@@ -92,7 +93,7 @@ def _lost(summary: Summary, cells: pd.DataFrame) -> pd.DataFrame:
             names = {"reducer_label": labels[0], "classifier_label": labels[1]}
             counts = dict.fromkeys(("n", "planned", "failed"), len(group))
             records.append({**names, "split": trial["family"], **counts})
-    # No row of the summary has such an index.
+    # Rows of the summary do not have negative indices.
     return pd.DataFrame(records, columns=cells.columns, index=range(-len(records), 0))
 
 
@@ -232,7 +233,7 @@ def control_table(summary: Summary) -> Table | None:
             "Shuffled: the accuracy (%) after a fit to permuted labels, on the samples of the fit "
             "(seen) and on other samples (held out)."
         )
-    # A sentence in place of a single row would save nothing.
+    # A note instead of a single row would save no space.
     shown_rows = _MOST_ROWS if len(rows) > _MOST_ROWS + 1 else len(rows)
     if shown_rows < len(rows):
         notes.insert(0, f"{len(rows) - shown_rows} more rows are in summary.csv.")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rich.table import Table as TerminalTable
 
 _SHORT_HEAD = 7
-# Of a column in a terminal: a line, and a space on either side.
+# Characters that a column of a terminal table adds: a line, and a space on either side.
 _PADDING = 3
-# Ten digits: more than any result carries, fewer than the last bits in which platforms differ.
+# Ten digits are more than any result needs, and hide the last bits, which depend on the platform.
 _FLOAT_FORMAT = "%.10g"
 
 
@@ -92,13 +92,13 @@ class Table:
             shrinkable = [i for i, most in enumerate(widths) if most > least[i]]
             if not shrinkable:
                 return None
-            # Names are broken before numbers.
+            # Names are broken into lines before numbers are.
             widths[max(shrinkable, key=lambda i: (is_left[i], widths[i]))] -= 1
             excess -= 1
         return widths
 
     def _stacked(self) -> str:
-        """Return each row as lines: its first cell, then the name and the text of each other."""
+        """Return each row as lines: its first cell, then the name and text of each other cell."""
         _, *names = map(str, self.frame.columns)
         room = max(map(len, names), default=0)
         lines = []
@@ -128,7 +128,7 @@ class Table:
         lines = [list(frame.columns), ["---"] * frame.shape[1], *frame.to_numpy().tolist()]
         for place in self.best:
             lines[place + 2][1] = f"**{lines[place + 2][1]}**"
-        # A line break would end the row.
+        # A line break in a cell would end the row.
         rows = [
             " | ".join(" ".join(f"{c}".split()).replace("|", "\\|") for c in line) for line in lines
         ]
@@ -162,7 +162,7 @@ class Table:
         how: dict[str, Any] = {"float_format": _FLOAT_FORMAT, "lineterminator": "\n"}
         text: str = frame.to_csv(index=False, **how)
         if "\r" in text:
-            # pandas does not quote a carriage return, which would begin a row.
+            # pandas does not quote a carriage return, which would start a new row.
             text = frame.to_csv(index=False, quoting=QUOTE_ALL, **how)
         return text
 

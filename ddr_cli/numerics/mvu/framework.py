@@ -38,8 +38,8 @@ import scipy.sparse as sp
 
 from ddr_cli.numerics.neighbors import CsrArray, Floats, Indices
 
-_FLAT = 1e-9  # relative size at which an extent of a clique counts as none
-_MOST_CLIQUES = 100_000  # a denser graph keeps the dependencies found up to there
+_FLAT = 1e-9  # relative size below which a clique's extent in a direction counts as 0
+_MOST_CLIQUES = 100_000  # of more cliques than this, only the first ones found are used
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ def on_smallest_face(framework: Framework, points: Floats) -> Framework:
 def affine_dependencies(points: Floats, heads: Indices, tails: Indices) -> Floats:
     """Return the null vectors that a framework's cliques imply: orthonormal columns, or none.
 
-    Each is orthogonal to the vector of ones. The points are a placement.
+    Each is orthogonal to the vector of ones. The points satisfy all lengths.
     """
     n = len(points)
     nulls = np.zeros((n, n))
@@ -131,7 +131,8 @@ def affine_dependencies(points: Floats, heads: Indices, tails: Indices) -> Float
     for clique in _cliques(n, heads, tails):
         members = points[clique]
         extents = members - members.mean(axis=0)
-        # The null space of (1, x) over the members, by the singular vectors that x leaves over.
+        # The null space of (1, x) over the members consists of the left singular vectors of x
+        # beyond its rank that are orthogonal to the vector of ones.
         more_points = len(clique) > extents.shape[1]
         left, sizes, _ = np.linalg.svd(extents, full_matrices=more_points)
         rank = int(np.sum(sizes > _FLAT * sizes[0]))

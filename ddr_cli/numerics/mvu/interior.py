@@ -28,12 +28,12 @@ from ddr_cli.numerics.mvu.framework import Framework
 from ddr_cli.numerics.neighbors import CsrArray, Floats
 from ddr_cli.numerics.scatter import symmetric
 
-_SHORT = 0.95  # share of the way to the boundary that a step goes
-_GOOD = 1e-3  # an error that is already of use
-_PATIENCE = 6  # iterations without a halved error before a good iterate is taken
-_MORE_PATIENCE = 30  # before one that is not: narrow places take long to get through
-_NOTHING = 1e-12  # a coefficient below this is the rounding of a sum along a path that cancels
-_DENSE = 150  # below this order all eigenvalues are cheaper than one by iteration
+_SHORT = 0.95  # fraction of the distance to the boundary that a step may go
+_GOOD = 1e-3  # an iterate with an error below this is already usable
+_PATIENCE = 6  # iterations without halving the error before a usable iterate is accepted
+_MORE_PATIENCE = 30  # the same if none is usable yet: progress can be slow for many iterations
+_NOTHING = 1e-12  # smaller coefficients are rounding: sums along a path that should cancel to 0
+_DENSE = 150  # below this order, computing all eigenvalues is cheaper than iterating for one
 
 
 def solve_interior(
@@ -91,7 +91,7 @@ class _Iteration:
         self.by_reach = by_reach
         N = programme.known
         r, m = programme.objective.shape[0], programme.bars.shape[0]
-        # Along `known` both K and S are held at fixed positive values, so that both factorise.
+        # Along `known`, both K and S get fixed positive values, so that both have Cholesky factors.
         self.pin = N @ N.T
         self.size = float(r - N.shape[1])
         self.ridge = 1e-14
@@ -121,7 +121,7 @@ class _Iteration:
             return False
         identity = np.eye(len(self.gram))
         inverse = scipy.linalg.cho_solve((lower_slack, True), identity, check_finite=False)
-        # Rounding must not leak along `known`, where S is not what it stands for.
+        # Along `known`, S has an artificial value, so that part is removed from the inverse.
         inverse = programme.squeeze(inverse)
         matrix = programme.between_bars(self.gram)
         matrix *= programme.between_bars(inverse)
@@ -186,7 +186,7 @@ class _Equations:
     def solve(self, right: Floats) -> Floats:
         right = right * self.scale
         x = scipy.linalg.cho_solve((self.lower, True), right, check_finite=False)
-        for _ in range(2):  # takes the ridge's effect back where the equations determine x
+        for _ in range(2):  # refinement removes the ridge's effect where x is determined
             rest = right - self.matrix @ x
             x = x + scipy.linalg.cho_solve((self.lower, True), rest, check_finite=False)
         return np.asarray(x * self.scale)
@@ -239,17 +239,18 @@ class TreeProgramme:
     def __init__(self, framework: Framework) -> None:
         n, m = framework.n_nodes, framework.n_bars
         i, j, d = framework.heads, framework.tails, framework.lengths
-        # SciPy 1.16 finds spanning trees of graphs with short indices alone.
+        # SciPy 1.16 finds spanning trees only of graphs with 32-bit indices.
         ends = i.astype(np.int32), j.astype(np.int32)
         paths = _paths(n, sp.csr_array((d, ends), shape=(n, n)))
         entries = np.concatenate([1 / d, -1 / d])
         places = (np.tile(np.arange(m), 2), np.concatenate([i, j]))
         bars = sp.csr_array((entries, places), shape=(m, n)) @ paths
         bars[np.abs(bars) < _NOTHING] = 0.0
-        # A sparse product of small matrices takes far longer to set up than a dense one to finish.
+        # For small matrices, setting up a sparse product takes far longer than a whole dense
+        # product.
         self.bars: Any = np.asarray(bars) if n < _DENSE else sp.csr_array(bars)
-        # The moment of inertia about the centre of mass, which `known` holds as the root of the
-        # masses.
+        # The objective is the moment of inertia about the centre of mass, so the component along
+        # the square roots of the masses, which `known` contains, is removed.
         placement = np.sqrt(framework.mass)[:, None] * paths
         centre = np.sqrt(framework.mass / framework.mass.sum())
         placement -= np.outer(centre, centre @ placement)

@@ -32,12 +32,12 @@ from scipy.sparse.linalg import SuperLU, splu
 from ddr_cli.numerics.mvu.framework import Framework, dual_bound
 from ddr_cli.numerics.neighbors import Floats
 
-_RANK = 6  # columns at first
+_RANK = 6  # number of columns at first
 _MOST_RANK = 30
-_SOFT, _STIFF = 0.1, 1e-11  # compliance, relative to the weights' size: where it starts and ends
-_NARROW = 1e-6  # below this, what rests without its lengths wants for columns
-_STEPS, _MORE_STEPS = 8, 60  # at one compliance; where it may be the last
-_TURN = 1.0  # by how much of its length a bar moves in a step, at most
+_SOFT, _STIFF = 0.1, 1e-11  # first and last compliance, in units of 1 / (initial weight)
+_NARROW = 1e-6  # below this compliance, a stationary Z with wrong lengths gets more columns
+_STEPS, _MORE_STEPS = 8, 60  # steps at each compliance, and at one that may be the last
+_TURN = 1.0  # largest change of a bar in a step, relative to its length
 _MOST_FACTORS = 2_000
 
 
@@ -72,7 +72,7 @@ def solve_low_rank(framework: Framework, places: Floats, tol: float) -> tuple[Fl
             if state.widen():
                 continue
         elif taken < steps and compliance < _NARROW * soft and framework.strain(state.Z) > tol:
-            state.widen()  # it rests where the lengths are out of reach
+            state.widen()  # Z is stationary, but its lengths are wrong
         compliance /= np.sqrt(10.0)
     return best[1], best[2], n_iter
 
@@ -116,7 +116,7 @@ class _Newton:
         self.matrix = _Blocks(framework, Z.shape[1])
 
     def error(self) -> float:
-        """Return the tolerance that would be reached if the weights proved their sum."""
+        """Return the tolerance that is reached if the sum of the weights is a bound."""
         over = float(np.vdot(self.Z, self.Z)) / float(self.weights.sum()) - 1.0
         return abs(over) / 3.0 + self.framework.strain(self.Z)
 
@@ -163,7 +163,7 @@ class _Newton:
         return unrest, float(np.abs(_squares(U) - 1.0 - compliance * self.weights).max())
 
     def widen(self) -> bool:
-        """Add columns in which the weights prove nothing; False if there are none or too many."""
+        """Add columns along which L_w - I is negative; False if there are none or too many."""
         L = self.framework.laplacian(self.weights).toarray()
         N = self.framework.known
         above = 2.0 * float(np.abs(L).sum(axis=1).max()) + 1.0
@@ -220,8 +220,9 @@ class _Blocks:
             factors = _symmetric_lu(self.matrix, "NATURAL")
         except RuntimeError:  # singular
             return None
-        # Without exchanges of rows there are as many negative pivots as eigenvalues; moving
-        # all nodes alike, which is taken out of the step, has the eigenvalue -1 along each axis.
+        # If no rows were exchanged, there are as many negative pivots as negative eigenvalues. Of
+        # these, r are expected: a translation along an axis, which is removed from the step, has
+        # the eigenvalue -1.
         if (factors.U.diagonal() < 0).sum() > r or (factors.perm_r != factors.perm_c).any():
             return None
         solution = np.empty(right.size)

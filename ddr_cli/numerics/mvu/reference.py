@@ -18,7 +18,7 @@ import scipy.linalg
 from ddr_cli.numerics.mvu.framework import Framework
 from ddr_cli.numerics.neighbors import Floats
 
-MOST_NODES = 100  # 60 take a quarter of a minute, 100 several minutes, 200 hours
+MOST_NODES = 100  # 60 nodes take a quarter of a minute, 100 several minutes, 200 hours
 
 
 def solve_cvxpy(framework: Framework) -> tuple[Floats, Floats]:
@@ -33,19 +33,19 @@ def solve_cvxpy(framework: Framework) -> tuple[Floats, Floats]:
             f"solver='cvxpy' takes at most {MOST_NODES} distinct samples, not {framework.n_nodes}; "
             "use solver='interior', which is just as exact."
         )
-    # It takes a second to import, and most solutions do without; its types are incomplete.
+    # Importing cvxpy takes a second, and most solutions do not need it. Its types are incomplete.
     cvxpy: Any = import_module("cvxpy")
     basis = scipy.linalg.null_space(framework.known.T)
     r = basis.shape[1]
     bars = framework.incidence @ basis
-    # Column e holds the entries of the matrix b b' of bar e, all bars in one matrix.
+    # Column e has the entries of the matrix b b' of bar e.
     matrices = (bars[:, :, None] * bars[:, None, :]).reshape(len(bars), r * r).T
     weights = cvxpy.Variable(len(bars))
     slack = cvxpy.reshape(matrices @ weights, (r, r), order="C") - np.eye(r)
     inequality = slack >> 0
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum(weights)), [inequality])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about accuracy, which is measured
+        warnings.simplefilter("ignore")  # about accuracy, which the caller checks
         try:
             problem.solve(solver=cvxpy.CLARABEL, max_threads=1)
         except cvxpy.SolverError as error:

@@ -28,21 +28,22 @@ from ddr_cli.numerics.neighbors import Floats, Indices
 
 Solver = Literal["auto", "interior", "low_rank", "cvxpy"]
 
-# Beyond so many bars "auto" tries "low_rank" first, where its sparse factorisation takes at most
-# `_SPARSE` of the dense one's work: it takes some ten times as many. In the fits of every published
-# table there are fewer bars, or that share is 0.06 and more (1100 images): they stay as they are.
+# With more bars than this, "auto" tries "low_rank" first if one of its sparse factorisations takes
+# less than the fraction `_SPARSE` of the work of a dense one, because it needs about ten times as
+# many. The fits in all published tables have fewer bars, or a fraction of at least 0.06 (1100
+# images), so "auto" solves them with "interior".
 MANY_BARS = 1_300
 _SPARSE = 0.02
 
-# What "interior" solves in 5000 bars takes two minutes and 1.2 GB on one core; time grows with the
-# cube, memory with the square.
+# With 5000 bars, "interior" takes two minutes and 1.2 GB on one core. Time grows with the cube of
+# the number of bars, memory with its square.
 MOST_BARS = 10_000
 
-_SHARE = 0.1  # of the tolerance: the interior method goes on to there
-_MARGIN = 0.95  # of the tolerance, for what is rounded after the low-rank method has ended
+_SHARE = 0.1  # the interior-point method iterates to this fraction of the tolerance
+_MARGIN = 0.95  # fraction of the tolerance for the low-rank method; the rest is for later rounding
 
-# Where the lengths leave next to no room the weights that prove a placement have no limit but
-# what bars that give way set them; the next is tried where the gap or the strain says so.
+# If the lengths leave almost no freedom, the weights that prove an optimum can grow without limit,
+# unless the bars are compliant. The next compliance is tried if the gap or the strain is too large.
 _COMPLIANCES = (0.0, 1e-12, 1e-10, 1e-8)
 
 
@@ -50,16 +51,16 @@ _COMPLIANCES = (0.0, 1e-12, 1e-10, 1e-8)
 class Unfolding:
     """The positions of n points, and their accuracy."""
 
-    # Coordinates along the principal axes, centred, in units of the data; no more of them than keep
-    # the distances within the tolerance.
+    # Centred coordinates along the principal axes, in units of the data. Only as many are kept as
+    # are needed to keep the distances within the tolerance.
     embedding: Floats
     eigenvalues: Floats  # of K, descending
     bound: float  # no feasible K has a larger trace
     gap: float  # difference of trace and bound, relative to the bound
-    strain: float  # largest relative error of a distance that is to be kept
-    solver: str  # whose solution it is
+    strain: float  # largest relative error of a distance that must be kept
+    solver: str  # the solver that found the solution
     n_iter: int
-    bridges: NDArray[np.intp]  # the pairs that were connected because the graph was in parts
+    bridges: NDArray[np.intp]  # the pairs that were joined because the graph had several components
 
 
 def unfold(
@@ -181,7 +182,7 @@ def _one_solver(
         return solve_low_rank(framework, **options)
     if name == "interior":
         factor, weights, n_iter = solve_interior(framework, **options)
-        # The slack was factorised at every step, so the weights are feasible as they are.
+        # The slack matrix had a Cholesky factor at every step, so the weights are feasible.
         return factor, float(weights.sum()), n_iter
     gram, weights = solve_cvxpy(framework)
     values, vectors = np.linalg.eigh(gram)

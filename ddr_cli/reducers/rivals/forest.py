@@ -1,4 +1,4 @@
-"""What the embeddings by a random forest share: the forest, on features in units of their range."""
+"""Common code of embeddings by a random forest, on features in units of their range."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 
 from ddr_cli.reducers.reducer import Codes, Reducer
 
-_LARGEST_EXPONENT = 1023  # of a float
+_LARGEST_EXPONENT = 1023  # of a double-precision number
 
 
 @dataclass(eq=False, repr=False)
@@ -48,7 +48,7 @@ class ForestReducer(Reducer):
 
 
 def _shift_and_scale(points: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the shift and factor of each feature: trees split no range below 1e-7, in float32."""
+    """Return the shift and factor of each feature, because trees do not split tiny ranges."""
     sparse: bool = sp.issparse(points)
     low, high = min_max_axis(points, axis=0) if sparse else (points.min(axis=0), points.max(axis=0))
     low, high = low.astype(np.float64), high.astype(np.float64)

@@ -16,7 +16,7 @@ from ddr_cli.reducers.reducer import Embedding, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.rivals.forest import ForestReducer
 
-_ZERO = 1e-10  # an eigenvalue up to this is 0
+_ZERO = 1e-10  # eigenvalues up to this count as 0
 
 
 @registered(
@@ -126,7 +126,7 @@ class ForestDiffusion(ForestReducer, Embedding):
         P = self._by_leaf(leaves, unused / unused.sum(axis=1, keepdims=True)) @ shares.T
         values, vectors = laplacian_eigenpairs(sp.csr_array((P + P.T) / 2), self.n_components)
         self.eigenvalues_ = 1 - values
-        vectors *= np.sqrt(len(code))  # the degrees add up to the number of samples
+        vectors *= np.sqrt(len(code))  # the degrees sum to n, so weighted mean squares become 1
         kept = np.where(self.eigenvalues_ > _ZERO, self.eigenvalues_, 0.0)
         self.embedding_ = (vectors * kept**self.diffusion_time).astype(points.dtype)
         self._of_leaves: Floats = (shares.T @ vectors) * (kept > 0)

@@ -92,7 +92,7 @@ class HSICPCA(MeansDiscriminant):
     def _check_rank(
         self, rank: int, points: Any, *, reason: str = "all features are constant"
     ) -> None:
-        if self.pca_weight:  # the classes are no limit
+        if self.pca_weight:  # the number of classes does not limit the rank
             LinearDiscriminant._check_rank(self, rank, points, reason=reason)
         else:
             super()._check_rank(rank, points, reason=reason)

@@ -19,7 +19,7 @@ from ddr_cli.reducers.discriminant import requested_components
 from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
 from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_classes
 
-_MEMORY = 20  # pairs of steps that L-BFGS keeps
+_MEMORY = 20  # number of updates that L-BFGS stores
 
 
 @registered(

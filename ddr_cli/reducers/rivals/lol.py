@@ -12,7 +12,7 @@ from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
-_DEPENDENT = 1e-8  # length of what is new in a unit vector below which it is rounding
+_DEPENDENT = 1e-8  # a remainder of a unit vector that is shorter than this is rounding
 
 
 @registered(

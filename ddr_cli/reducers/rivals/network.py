@@ -1,4 +1,4 @@
-"""What the small networks share: the layers, and their training by PyTorch."""
+"""Common code of the small networks: the layers, and their training by PyTorch."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class Network(Reducer):
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
-            # The global stream, from which layers draw their start, is as it was afterwards.
+            # Layers draw their initial weights from PyTorch's global generator; `fork_rng` restores
+            # it.
             with threadpool_limits(1), torch.random.fork_rng(devices=[]):
                 torch.manual_seed(as_seed(self.random_state))
                 self._train(torch, (exact - self.mean_) / self.scale_, code)

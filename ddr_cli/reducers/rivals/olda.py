@@ -72,7 +72,8 @@ class OLDA(MeansDiscriminant):
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         m = requested_components(self, Z.shape[1], points.shape[1])
-        # The coordinates' columns are orthogonal, so their lengths alone whiten the total scatter.
+        # The columns of Z are orthogonal, so dividing them by their lengths whitens the total
+        # scatter.
         length = np.linalg.norm(Z, axis=0)
         between = scatter_matrices(Z / length, code)[1]
         values, vectors = np.linalg.eigh(between)

@@ -82,13 +82,15 @@ class OpenTSNE(Embedding):
         with threadpool_limits(1), config_context(transform_output="default"):
             self.model_ = library.TSNE(
                 n_components=self.n_components,
-                # The library's own limit, which it would otherwise announce at every fit.
+                # openTSNE would lower the perplexity to this limit itself, with a message at every
+                # fit.
                 perplexity=min(self.perplexity, (len(points) - 1) / 3),
                 exaggeration=self.exaggeration if self.exaggeration > 1 else None,
                 random_state=as_seed(self.random_state),
                 n_jobs=1,
             ).fit(points.astype(np.float64))
-        # The library moves its points there when it first places others, and not those given out.
+        # At its first transform, openTSNE centres its own embedding like this, but not an earlier
+        # copy.
         self.model_ -= (self.model_.max(axis=0) + self.model_.min(axis=0)) / 2
         self.embedding_ = np.array(self.model_, dtype=points.dtype)
         return self

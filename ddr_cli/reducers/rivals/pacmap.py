@@ -18,7 +18,7 @@ from ddr_cli.numerics.threads import one_thread_in_numba
 from ddr_cli.reducers.reducer import Embedding, as_seed
 from ddr_cli.reducers.registry import Traits
 
-_MOST = 100  # the library reduces more features than these by PCA, from which it starts
+_MOST = 100  # pacmap reduces data with more features to this many by PCA, from which it starts
 
 
 @registered(

@@ -14,7 +14,7 @@ from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
-_REPRODUCED = 1e-8  # relative size at which what is left of the indicators counts as 0
+_REPRODUCED = 1e-8  # relative size at which the residual of the class indicators counts as 0
 
 
 @registered(

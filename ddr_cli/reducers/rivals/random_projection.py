@@ -72,7 +72,7 @@ class RandomProjection(LinearReducer):
             self.n_components, random_state=self.random_state
         )
         directions, turns = np.linalg.qr(drawn.fit(points).components_.T.astype(np.float64))
-        # With these signs the frame is uniform, and doesn't depend on the library's conventions.
+        # With these signs, the directions are uniformly distributed, whatever signs LAPACK chooses.
         self.components_ = (directions * np.sign(np.diagonal(turns))).T.astype(points.dtype)
         self.mean_ = np.zeros(points.shape[1], dtype=points.dtype)
         return self

@@ -13,7 +13,7 @@ from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
-_EQUAL = 1e-9  # relative difference of eigenvalues that is rounding
+_EQUAL = 1e-9  # eigenvalues with a smaller relative difference count as equal
 
 
 @registered(
@@ -96,7 +96,7 @@ class SAVE(LinearDiscriminant):
     reg: Annotated[float, Ge(0)] = 0.0
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
-        # The coordinates' columns are orthogonal: their covariance is diagonal.
+        # The columns of Z are orthogonal, so their covariance is diagonal.
         variance = np.einsum("ij,ij->j", Z, Z) / len(Z)
         per_unit = 1 / np.sqrt(variance + self.reg * variance.mean())
         white, total = Z * per_unit, np.diag(variance * per_unit**2)

@@ -93,7 +93,8 @@ class ShrinkageLDA(MeansDiscriminant):
         S_w = usable_scatter(S_w, S_b)
         s = self.shrinkage
         self.shrinkage_ = ledoit_wolf(Z, code, S_w, d) if s == "ledoit_wolf" else float(s)
-        # Outside the span of the data, where the ridge alone would be, the classes don't differ.
+        # Directions outside the span of the data, where only the ridge remains, are left out,
+        # because the classes do not differ there.
         ridge = self.shrinkage_ * float(np.trace(S_w)) / d
         shrunken = (1 - self.shrinkage_) * S_w + ridge * np.eye(len(S_w))
         self.eigenvalues_, A = generalized_eigenpairs(S_b, shrunken, m, rank_tol=0)
@@ -116,7 +117,8 @@ def ledoit_wolf(Z: Floats, code: Codes, S_w: Floats, d: int) -> float:
     `Z` are the coordinates of samples with `d` features in an orthonormal basis of their span; the
     norms depend on nothing else.
     """
-    # Fourth powers: in a unit near the data's own none is 0 or infinite, and no digit changes.
+    # The norms are fourth powers, which could overflow or become 0. Scaling by a power of two
+    # prevents this and is exact.
     exponent = int(np.frexp(np.sqrt(np.trace(S_w)))[1])
     Z, S_w = np.ldexp(Z, -exponent), np.ldexp(S_w, -2 * exponent)
     means = np.array([Z[code == k].mean(axis=0) for k in range(code.max() + 1)])
@@ -124,5 +126,5 @@ def ledoit_wolf(Z: Floats, code: Codes, S_w: Floats, d: int) -> float:
     size = float(np.sum(S_w**2))
     spread = size - float(np.trace(S_w)) ** 2 / d  # |S - (tr S / d) I|^2
     noise = (float(np.mean(lengths**2)) - size) / len(Z)
-    # Where S is a multiple of I there is nothing to shrink; a ridge of it changes nothing then.
+    # If S is a multiple of I, it is its own shrinkage target, so any shrinkage returns S.
     return float(np.clip(noise / spread, np.finfo(float).eps, 1.0)) if spread > 0 else 1.0

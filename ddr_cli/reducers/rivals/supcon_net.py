@@ -13,7 +13,7 @@ from ddr_cli.core.registry import registered
 from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.rivals.network import Network
 
-_TINY = 1e-12  # length of an output that has no direction
+_TINY = 1e-12  # shorter outputs are not scaled to length 1
 
 
 @registered(
@@ -109,7 +109,7 @@ def supervised_contrast(xp: Any, z: Any, same: Any, temperature: float) -> Any:
     `xp` is NumPy or PyTorch, whose arrays these are. Samples alone in their class are left out.
     """
     others = 1 - xp.eye(len(z))
-    # Minus 1, the largest inner product, so that no exponential overflows.
+    # The largest inner product, 1, is subtracted, so that no exponential overflows.
     similarity = (z @ z.T - 1) / temperature
     log_total = xp.log((xp.exp(similarity) * others).sum(1))
     positive = same * others

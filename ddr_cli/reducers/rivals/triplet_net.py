@@ -81,7 +81,7 @@ class TripletNet(Network):
         anchors = (others.sum(dim=1) > 0) & ~same.all(dim=1)
         if not anchors.any():
             return None
-        # Of equal points the root has no gradient.
+        # The square root has no gradient at 0, the distance of equal points.
         gaps = ((placed[anchors, None] - placed) ** 2).sum(dim=2).clamp(min=1e-12).sqrt()
         positive = gaps.gather(1, torch.multinomial(others[anchors], 1))
         excess = torch.relu(positive - gaps + _MARGIN).masked_fill(same[anchors], 0.0)
