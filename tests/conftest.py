@@ -18,11 +18,12 @@ from hypothesis import settings
 
 from ddr_cli.engine.work.jobs import Executor, JobEnd
 
-# Before NumPy is loaded: several threads in each of several processes take twice the time of one.
+# NumPy reads these when it is loaded. If each of several processes had several threads, the tests
+# would take twice as long.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-# What started the tests may ignore these, as nohup does, and so would they and their processes.
+# nohup, for example, starts processes that ignore these signals, and child processes inherit this.
 for _number, _usual in (
     (signal.SIGINT, signal.default_int_handler),
     (signal.SIGHUP, signal.SIG_DFL),
@@ -31,7 +32,7 @@ for _number, _usual in (
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _usual)
 
-# How long an example takes says how busy the machine is.
+# The time that an example takes depends on other work on the machine.
 settings.register_profile("ddr", deadline=None)
 settings.load_profile("ddr")
 
@@ -59,7 +60,7 @@ def data_mirror():
 
 
 class OneAfterTheOther(Executor):
-    """Does the jobs in this very process, the last one submitted first."""
+    """Runs the jobs in this process, the last submitted one first."""
 
     capacity = 3
 
@@ -90,7 +91,7 @@ class OneAfterTheOther(Executor):
 
 @pytest.fixture(scope="session")
 def one_after_the_other():
-    """Return a back end that starts no process."""
+    """Return an executor that starts no process."""
     return OneAfterTheOther
 
 
@@ -110,7 +111,7 @@ tracks: {inductive: {}}
 
 @pytest.fixture
 def tiny_suite(tmp_path, monkeypatch):
-    """Return a suite that has run, its `folder`, and how to `run` what is left."""
+    """Return a finished suite, its results `folder`, and a function to `run` what is missing."""
     from ddr_cli.engine.run import RunSettings
     from ddr_cli.suite.definition import load_suite
     from ddr_cli.suite.remaining import parts_of, run_suite
@@ -146,7 +147,7 @@ def build_spec(
     log=False,
     title="A made-up run",
 ):
-    """Return a spec; `measures` gives the metric of each measure, with K in the neighbourhood."""
+    """Return a spec; `measures` maps each measure, with K in its neighbourhood, to its metric."""
     from ddr_cli.spec.model import Spec
 
     swept = list(sweep or {})
@@ -206,7 +207,7 @@ def _splits(spec):
 
 @dataclass(frozen=True)
 class Made:
-    """A made-up trial: what its value may depend on."""
+    """A made-up trial, with everything on which its value may depend."""
 
     reducer: str
     classifier: str
@@ -215,7 +216,7 @@ class Made:
 
     @property
     def index(self) -> int | None:
-        """The number of the re-split, None on the predefined split."""
+        """The number of the re-split, or None on the predefined split."""
         return None if self.split == "predefined" else int(self.split.rpartition("-")[2])
 
 
@@ -230,9 +231,9 @@ def build_results(
     metric_of=None,
     seconds=None,
 ):
-    """Write a result folder whose every trial is `error`'s; only the first `keep` rows if given.
+    """Write a results folder in which `error` gives each trial's value; `keep` limits the rows.
 
-    A measure's value stands in the column that `metric_of` names; `seconds` gives a reducer's time.
+    The column that `metric_of` names has a measure's value; `seconds` gives a reducer's time.
     """
     from ddr_cli.engine.rows.journal import Journal, journal_columns
 

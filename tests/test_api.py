@@ -144,7 +144,7 @@ def test_the_module_is_the_program():
 
 def _no_import():
     class Halves(TransformerMixin, BaseEstimator):
-        """What no other process can import."""
+        """A class that no other process can import."""
 
         def __init__(self, n_components: int = 1) -> None:
             self.n_components = n_components
@@ -161,7 +161,7 @@ def _no_import():
 
 def test_a_trial_has_so_long_and_is_tried_again_if_asked(tmp_path):
     class Waiting(TransformerMixin, BaseEstimator):
-        """Waits while a file is there, but not forever."""
+        """Waits while a file exists, up to a limit."""
 
         def __init__(self, file: str = "") -> None:
             self.file = file

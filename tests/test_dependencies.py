@@ -1,4 +1,4 @@
-"""What is imported is declared in pyproject.toml, and what is declared is imported."""
+"""pyproject.toml declares exactly the packages that are imported."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Functions whose first argument is the name of what they import.
+# Functions whose first argument is the name of the module that they import.
 _BY_NAME = ("import_module", "load_library", "load_module")
 
 
@@ -46,7 +46,7 @@ def test_declared_equals_imported():
     owners = packages_distributions()
     imported = _named([owner for name in packages for owner in owners.get(name, [name])])
     required = _named(project["dependencies"])
-    # What the documentation is built with is no part of the package.
+    # The packages that build the documentation are not part of ddr.
     optional = _named([name for extra in set(extras) - {"dev", "docs"} for name in extras[extra]])
     assert imported - optional == required
     assert optional - imported == set()

@@ -1,4 +1,4 @@
-"""Mistakes that would give wrong numbers, or wait for ever, without a word."""
+"""Mistakes that would silently give wrong numbers or wait forever."""
 
 import json
 import signal
@@ -45,7 +45,7 @@ def test_two_specs_of_one_card_have_each_its_own_options(tmp_path, one_after_the
 
 @pytest.mark.parametrize("metric", ["error", "accuracy", "balanced_accuracy"])
 def test_the_score_of_always_naming_the_largest_class(metric):
-    # 212 of 569 are malignant.
+    # 212 of 569 samples are malignant.
     floors = {"error": 212 / 569, "accuracy": 357 / 569, "balanced_accuracy": 0.5}
     spec = spec_of("floor", dataset="breast_cancer")
     assert largest_class_score(spec, metric) == pytest.approx(floors[metric])
@@ -99,7 +99,7 @@ def test_points_of_one_group_are_not_counted_as_drawn_one_by_one(
         spec = make_spec(kind, reducers=reducers, repeats=6, predefined=False)
         spec = spec.model_copy(update={"split": spec.split.model_copy(update={"kind": kind})})
         folder = write_results(tmp_path, spec, error)
-        # Many points are tested, which says much if each is drawn by itself.
+        # Many test samples carry much information if they are drawn one by one, but not in groups.
         manifest = json.loads((folder / "manifest.json").read_text())
         manifest["sizes"] = {kind: {"train": 100, "test": 1000}}
         (folder / "manifest.json").write_text(json.dumps(manifest))
@@ -112,7 +112,7 @@ def test_points_of_one_group_are_not_counted_as_drawn_one_by_one(
 
 
 def test_a_timeout_binds_while_a_split_is_prepared(tmp_path):
-    # A limit ends the process: it is one of its own here.
+    # The limit ends its process, so the code runs in a process of its own.
     code = """
         import sys, time
         sys.path.insert(0, sys.argv[1])

@@ -1,4 +1,4 @@
-"""Whatever a document says, nothing is written but in the output folder and the cache."""
+"""Whatever a document contains, files are only written to the output folder and the cache."""
 
 import json
 from typing import Any
@@ -44,7 +44,7 @@ ROWS = "".join(f"{i % 7},{i % 5},{'ab'[i % 7 + i % 3 > 3]}\n" for i in range(40)
 
 @pytest.fixture
 def inner(tmp_path, monkeypatch):
-    """A folder two levels below the test's, with all documents, into which `out` is written."""
+    """A folder two levels below the test's, with all documents; `out` is created in it."""
     folder = tmp_path / "above" / "inner"
     folder.mkdir(parents=True)
     monkeypatch.chdir(folder)
@@ -56,14 +56,14 @@ def inner(tmp_path, monkeypatch):
 
 
 def outside(inner):
-    """Return what is in none of the folders that may be written to."""
+    """Return the files outside the folders that may be written to."""
     top = inner.parent.parent
     mine = (inner / "out", inner / "cache")
     return {path for path in top.rglob("*") if not any(path.is_relative_to(one) for one in mine)}
 
 
 def ran(inner, *commands):
-    """Run commands; none may end in a traceback, or leave a file elsewhere."""
+    """Run commands; none may end in a traceback or write a file elsewhere."""
     before = outside(inner)
     codes = []
     for command in commands:
@@ -75,7 +75,7 @@ def ran(inner, *commands):
 
 
 def changed(document, keys, value):
-    """Return a copy of a document with another value; a last key ``KEY`` is the value itself."""
+    """Return a copy of a document with another value, or another key if the last key is ``KEY``."""
     copy = json.loads(json.dumps(document))
     *way, last = keys
     place = copy

@@ -1,4 +1,4 @@
-"""The page on resuming states the numbers of the campaign of faults."""
+"""The page on resuming states the numbers in the table of injected faults."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_page_states_the_campaign_s_numbers():
     table = pd.read_csv(ROOT / "results" / "benchmarks" / "faults.csv").set_index("fault")
     found = table.loc["all"]
-    # Nothing lost: the sentence holds as it stands.
+    # The page says that no row was lost, wrong or duplicated.
     assert not found.drop(["faults", "rows expected"]).any()
     page = " ".join((ROOT / "docs" / "resume.md").read_text(encoding="utf-8").split())
     assert f"{found['faults']} faults of {len(table) - 1} kinds" in page

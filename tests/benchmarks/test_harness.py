@@ -1,4 +1,4 @@
-"""The benchmarks' goals are judged at their size, and a right answer is told from another."""
+"""Goals are checked at their size, and correct results are distinguished from incorrect ones."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 @pytest.fixture
 def house(monkeypatch):
-    """Return the benchmarks' modules, which import one another by their bare names."""
+    """Return the benchmarks' modules, which import one another without a package name."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     names = ("checks", "measure", "tables", "works")
     yield SimpleNamespace(**{name: __import__(name) for name in names})

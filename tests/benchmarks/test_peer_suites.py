@@ -1,4 +1,4 @@
-"""scikit-learn's tests run on our class, and say why one of them fails."""
+"""scikit-learn's tests run on ddr's class, and the cause of a failure is reported."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Rows of the suite that are computed without ddr's methods, and the page about them."""
+"""Rows of the suite are recomputed without ddr's methods and summarised on a page."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The real program in a process of its own, or in this one where only its words matter."""
+"""Fixtures that run `ddr` in a process of its own, or in this one where only its output matters."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ def environment(tmp_path):
 
 @pytest.fixture
 def work(tmp_path):
-    """Return the folder in which `ddr` runs, an empty one."""
+    """Return the empty folder in which `ddr` runs."""
     folder = tmp_path / "work"
     folder.mkdir()
     return folder
@@ -42,7 +42,7 @@ def ddr(work, environment):
 
 @pytest.fixture
 def ddr_here(work, environment, monkeypatch, capsys):
-    """Return a function that runs `ddr` in this process, which has its libraries loaded."""
+    """Return a function that runs `ddr` in this process, where its libraries are already loaded."""
     from ddr_cli.cli.app import main
     from ddr_cli.core.own_code import trusting
 
@@ -54,7 +54,7 @@ def ddr_here(work, environment, monkeypatch, capsys):
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["ddr", *words])
-        # What --trust allows, it allows the process.
+        # `--trust` applies to the whole process, so reset it after each command.
         with pytest.raises(SystemExit) as ended, trusting(False):
             main()
         code = ended.value.code

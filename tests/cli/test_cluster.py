@@ -1,4 +1,4 @@
-"""A suite on a dask cluster of separate processes gives the bits of a local run."""
+"""A suite gives the same bits on a dask cluster of separate processes as on this machine."""
 
 import contextlib
 import os
@@ -99,7 +99,7 @@ def cluster(tmp_path):
             options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(folder)]
             own = {"DDR_CACHE": str(folder / "cache"), "DDR_DATA": "", "DDR_OFFLINE": "1"}
             start("worker", "--name", str(i), *options, **own)
-        # It waits for the file, and until the file is complete.
+        # The client waits until the scheduler has written the whole file.
         client = ends.enter_context(distributed.Client(scheduler_file=str(file)))
         client.wait_for_workers(2, timeout=30)
         yield client
@@ -149,6 +149,6 @@ def test_a_suite_that_loses_a_worker_has_the_bits_of_a_local_run(
     assert seen["before"] < len(found)
     assert set(found["status"]) == {"ok"}
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
-    # The process that runs the suite downloads each file once; workers get it from the cluster.
+    # The process that runs the suite downloads each file once and sends the data to the workers.
     assert sorted(asked) == ["/first.csv", "/second.csv"]
     assert not list(tmp_path.glob("worker*/cache"))

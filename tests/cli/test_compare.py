@@ -1,4 +1,4 @@
-"""`ddr compare` as a user types it, on committed runs."""
+"""`ddr compare` on committed runs."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`ddr describe`: every kind of name, and lines that a spec takes back."""
+"""`ddr describe` explains every kind of name and prints lines that a spec accepts."""
 
 import pytest
 from typer.testing import CliRunner
@@ -28,7 +28,7 @@ def test_a_line_that_describe_prints_can_be_pasted_into_a_spec(section, name, tm
         if library and missing_library(library):
             pytest.skip(f"{library} is not installed")
     text = describe(name)
-    # What is found twice, as pca is, is described twice, as a reducer first.
+    # pca is both a reducer and a preprocessing step; it is described twice, first as a reducer.
     (line,) = lines_of(text)[-1 if section == "preprocess" else 0 :][:1]
     lists = {"reducers": "[none]", "classifiers": "[knn]", section: f"[{line}]"}
     spec = tmp_path / "pasted.yaml"

@@ -1,4 +1,4 @@
-"""`ddr describe NAME --dimension` as a user sees it."""
+"""`ddr describe NAME --dimension` prints the intrinsic dimension of each class."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ IRIS = load_dataset("iris")
 
 @pytest.fixture
 def mine(work, ddr_here):
-    """Make a card of three classes: on a line, in a cube, and too few."""
+    """Make a data set of three classes: on a line, in a cube, and with too few samples."""
     rng = np.random.default_rng(0)
     points = {
         "line": np.outer(rng.random(80), np.ones(4)) + 5,

@@ -1,4 +1,4 @@
-"""`ddr embed`: a first look, in the words of specs."""
+"""`ddr embed` fits reducers to a data set once, with the options of specs."""
 
 import io
 
@@ -24,14 +24,14 @@ def test_the_error_is_that_of_the_specs_run(ddr_here, work):
     classifier = KNNClassifier().fit(fitted.transform(X), y)
     wrong = classifier.predict(fitted.transform(iris.X[split.test])) != iris.y[split.test]
     assert f" {100 * wrong.mean():.2f} %" in done.stdout
-    # The run's own folder is not kept.
+    # `ddr embed` keeps the figure but not the folder of its run.
     assert [path.name for path in work.iterdir()] == ["iris_lfda.png"]
 
 
 def test_a_picture_has_a_panel_for_each_reducer_and_two_kinds_of_points(ddr_here, work):
     done = ddr_here("embed", "iris", "--reducer", "lda", "--reducer", "pca", "--picture", "a.svg")
     assert done.returncode == 0, done.stderr
-    # A look has the reducers that were asked for, and no controls of a comparison.
+    # `ddr embed` runs only the requested reducers, not the controls of a comparison.
     lines = done.stdout.splitlines()
     assert [line.split(":")[0] for line in lines] == ["lda", "pca", "  a.svg"]
     drawn = (work / "a.svg").read_text()
@@ -53,12 +53,12 @@ def test_the_data_sets_own_split_is_taken(ddr_here, work):
         "embed", "./mine.yaml", "--reducer", "none", "--set", "classifier.n_neighbors=1"
     )
     assert done.returncode == 0, done.stderr
-    # The nearest rows of both are 1 and 2 with classes 1 and 0.
+    # The nearest training samples of the two test samples have the classes 1 and 0.
     assert " 50.00 %" in done.stdout
 
 
 def test_no_group_is_on_both_sides(ddr_here, work):
-    # Groups stand apart and their classes alternate: only rows of the same group tell the class.
+    # The groups are far apart and alternate in class: the nearest other group has the wrong class.
     rows = [f"{10 * (i // 8)},s{i // 8},{i // 8 % 2}\n" for i in range(80)]
     (work / "a.csv").write_text("x,who,c\n" + "".join(rows))
     (work / "a.yaml").write_text(

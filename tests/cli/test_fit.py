@@ -1,4 +1,4 @@
-"""`ddr fit`: the best method of a spec, saved and used."""
+"""`ddr fit` saves the best method of a spec, and the saved model predicts."""
 
 import errno
 import os
@@ -41,7 +41,7 @@ class Mine:
 
 @pytest.fixture
 def spec(work):
-    """Return a function that writes a spec on iris, or other data, and returns its name."""
+    """Return a function that writes a spec on iris or other data and returns its file name."""
 
     def write(reducers="[lda, pca]", steps="[]", dataset="iris"):
         text = SPEC.format(dataset=dataset, steps=steps, reducers=reducers)
@@ -52,7 +52,7 @@ def spec(work):
 
 
 def predictions(done, work):
-    """Run the lines that `ddr fit` printed in a new process, on iris, and return what it says."""
+    """Run the lines that `ddr fit` printed on iris, in a new process, and return their output."""
     lines = done.stdout[done.stdout.index("\n\n") :]
     code = f"""
 from ddr_cli.data import load_dataset

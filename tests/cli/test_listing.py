@@ -1,4 +1,4 @@
-"""A message that sends the user to `ddr list` names something that can be listed."""
+"""Messages that refer to `ddr list` name something that it can list."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`ddr new`: files to begin with, that work as they stand."""
+"""The files that `ddr new` writes work without changes."""
 
 import importlib
 import json
@@ -42,7 +42,7 @@ def test_a_new_method_keeps_its_contracts_and_passes_its_test(folder, monkeypatc
     assert len(functions) == 2
     for function in functions:
         function()
-    # What was printed makes a spec, which is right.
+    # The last line that `ddr new` prints is a command that writes a valid spec.
     words = said.splitlines()[-1].split()[1:]
     assert "trials. Next:\n  ddr run my_spec.yaml" in ddr(*words, "--trust")
     assert "valid" in ddr("validate", "my_spec.yaml", "--trust")
@@ -81,7 +81,7 @@ def test_a_new_spec_is_commented_right_and_checked_by_editors(folder):
     assert text.startswith("# yaml-language-server: $schema=spec.schema.json\n")
     assert json.loads((folder / "spec.schema.json").read_text())["required"]
     spec = load_spec(folder / "first.yaml")
-    # Two classes offer one dimension.
+    # With two classes, LDA has at most one dimension.
     widths = {item.name: item.params.get("n_components") for item in spec.reducers[:2]}
     assert widths == {"lda": 1, "pca": 2}
     assert "shuffled_labels" in spec.controls

@@ -1,4 +1,4 @@
-"""Data of one's own, from the table as it comes to a run's journal."""
+"""A user's own data, from the table to the trial log of a run."""
 
 import json
 from dataclasses import replace
@@ -46,7 +46,7 @@ controls: []
 
 @pytest.fixture
 def mixed(work):
-    """A table of two informative columns with gaps, one of them of text, and who was measured."""
+    """A table with two informative columns with gaps, one of them text, and the subjects."""
     rng = np.random.default_rng(0)
     kind = np.repeat(["ill", "well"], 40)
     frame = pd.DataFrame(
@@ -192,7 +192,7 @@ def test_rows_without_a_label_train_and_are_never_tested(work):
         assert rows["error"].max() < 0.3
         sizes = json.loads((outcome.folder / "manifest.json").read_text())["sizes"]
         assert next(iter(sizes.values())) == {"train": train, "test": test}
-        # What learns from labels alone is fitted to the labelled points.
+        # The supervised method of the user's own is fitted to the labelled samples only.
         seen = (work / "seen").read_text().split()
         assert set(seen) == {str(train - 60 if split[:4] != "grou" else train - 40)}
         (work / "seen").unlink()

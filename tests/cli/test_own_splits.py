@@ -27,7 +27,7 @@ metrics: [error]
 
 @pytest.fixture
 def table(work):
-    """Return the user's table, which is also in ``mine.csv``: subject s0 alone is of class c."""
+    """Return the user's table, also written to ``mine.csv``; only subject s0 has class c."""
     generator = np.random.default_rng(0)
     kind = np.array(list("ab") * 30)
     frame = pd.DataFrame(generator.normal(size=(60, 3)), columns=["x", "y", "z"]).round(3)
@@ -40,7 +40,7 @@ def table(work):
 
 @pytest.fixture
 def card(table, ddr_here):
-    """Write the card of the table, without the class of a single subject."""
+    """Write the card of the table, without the class that only one subject has."""
     table[table["kind"] != "c"].to_csv("mine.csv", index=False)
     done = ddr_here(
         *("data", "new", "mine", "--format", "csv", "--path", "mine.csv", "--label", "kind"),
@@ -52,7 +52,7 @@ def card(table, ddr_here):
 
 @pytest.fixture
 def write(work):
-    """Return a function that writes the spec with another split, and returns its name."""
+    """Return a function that writes the spec with another split and returns its file name."""
 
     def put(split, *change):
         text = SPEC.replace("{kind: fraction, train: 0.5}", split)
@@ -129,7 +129,7 @@ def test_a_column_and_a_file_of_the_same_rows_are_one_split(work, table, write, 
     assert sorted(first["error"]) == sorted(column["error"])
     assert not set(first["trial_id"]) & set(column["trial_id"])
 
-    # Another content is another split: the trials' identity follows.
+    # A changed file is another split, so its trials have other ids.
     (work / "splits.csv").write_text((work / "splits.csv").read_text().replace("test", "", 1))
     done = ddr_here("run", "x.yaml", "-q")
     assert done.returncode == 2
@@ -181,7 +181,7 @@ def test_a_class_of_one_subject_is_refused_before_the_first_trial(work, write, d
         *("--groups", "subject", "--option", "ignore=[part]"),
     )
     spec = write("{kind: grouped, folds: 3}")
-    assert ddr_here("validate", spec).returncode == 0  # the card does not tell
+    assert ddr_here("validate", spec).returncode == 0  # the card does not list groups' classes
     run = SpecRun(load_spec(spec), RunSettings(out=work / "results"), Datasets())
     with pytest.raises(InputError, match="Only group s0 contains class c"):
         run.run(Mock(), Progress())
@@ -217,7 +217,7 @@ def test_a_metric_needs_what_a_classifier_gives(write, ddr_here):
 @pytest.mark.usefixtures("card")
 def test_an_undefined_metric_fails_its_trial_alone(work, table, write, ddr_here):
     kept = table[table["kind"] != "c"]
-    # In the second split no point of class b is tested.
+    # No test sample of the second split has class b.
     good = np.where(np.arange(len(kept)) % 2, "train", "test")
     bad = np.where((kept["kind"] == "a") & (good == "test"), "test", "train")
     pd.DataFrame({"good": good, "bad": bad}).to_csv(work / "splits.csv", index=False)

@@ -1,4 +1,4 @@
-"""What a user sees of the program: names, help, messages, exit codes."""
+"""The command-line program: names, help, messages and exit codes."""
 
 import errno
 import json
@@ -217,7 +217,7 @@ def test_the_sweep_that_the_help_shows_has_no_failures(ddr_here, work):
     done = ddr_here(*example.split(), "--repeats", "2")
     assert done.returncode == 0, done.stderr
     assert "dim" in done.stdout
-    # LDA's own grid goes on to 9.
+    # LDA's default grid goes up to 9; iris has three classes, so only 1 and 2 are run.
     assert "n_components 3 to 9" in " ".join(done.stdout.split())
     (folder,) = (work / "results").iterdir()
     assert (folder / "figure.png").exists()

@@ -1,4 +1,4 @@
-"""What `ddr run` and `ddr sweep` say when the folder, the disk or the spec is not as before."""
+"""`ddr run` and `ddr sweep` report a changed spec, a damaged folder and a full disk."""
 
 import ctypes
 import itertools
@@ -27,14 +27,14 @@ _CAP_DAC_OVERRIDE = 1
 
 
 def said(done):
-    """Return the exit code and the one message of a program that has ended."""
+    """Return the exit code and the single error message of a finished program."""
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, " ".join(done.stderr.split())
 
 
 @contextmanager
 def bound_by_permissions():
-    """Have permissions bind the administrator too, who runs the tests in many a container."""
+    """Make file permissions apply to root too, because tests often run as root in containers."""
     system = ctypes.CDLL(None)
     head, held = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
     assert system.capget(head, held) == 0
@@ -68,7 +68,7 @@ def content(folder):
 
 @pytest.fixture(scope="module")
 def complete(tmp_path_factory):
-    """Return a results folder with two runs that are complete, of the spec above."""
+    """Return a results folder with two complete runs of the spec above."""
     place = tmp_path_factory.mktemp("complete")
     for name in ("small", "other"):
         (place / f"{name}.yaml").write_text(SPEC)
@@ -132,7 +132,7 @@ def test_a_full_disk_is_said_and_the_same_command_completes_the_run(ddr_here, wo
     sweep = f"sweep: {{classifier.n_neighbors: {list(range(1, 31))}}}"
     (work / "small.yaml").write_text(SPEC + sweep)
     words = ("run", "small.yaml", "--repeats", "4")
-    # The data and a split of iris fit, 240 rows of the journal do not.
+    # The limit leaves room for the data and a split of iris, but not for 240 rows of the trial log.
     with on_a_disk_that_is_full_at(12_000):
         code, message = said(ddr_here(*words))
     assert code == 2, message
@@ -151,7 +151,7 @@ def test_a_full_disk_is_said_and_the_same_command_completes_the_run(ddr_here, wo
 
 def test_a_second_run_on_the_same_folder_is_kept_out(ddr_here, work):
     (work / "small.yaml").write_text(SPEC)
-    # Of two processes: tests/engine/test_interruptions.py.
+    # tests/engine/test_interruptions.py tests the same with two processes.
     with locked(work / "results" / "small"):
         code, message = said(ddr_here("run", "small.yaml", "--quiet"))
     assert code == 2

@@ -1,4 +1,4 @@
-"""Every option of `ddr run` and `ddr sweep` does what it says; most in this process."""
+"""Every option of `ddr run` and `ddr sweep`, mostly run in this process."""
 
 import json
 import re
@@ -21,7 +21,7 @@ controls: []
 
 @pytest.fixture
 def small(work):
-    """Return the folder of the results of the spec `small.yaml`."""
+    """Return the results folder of the spec `small.yaml`."""
     (work / "small.yaml").write_text(SPEC)
     return work / "results" / "small"
 
@@ -224,7 +224,7 @@ def test_an_edited_method_is_run_again_and_the_rows_of_its_rivals_stay(ddr_here,
     assert ids[0].isdisjoint(ids[1])
     (previous,) = (small / "previous").iterdir()
     assert (previous / "trials.csv").read_bytes() == old
-    # The embedding of the old text is not drawn as the new one's.
+    # The embedding of the edited method replaces the old one, which moves to `previous`.
     assert len(list((small / "embeddings").glob("Bad-*"))) == 1
     assert len(list((previous / "embeddings").iterdir())) == 1
     assert ddr_here(*run).returncode == 0
@@ -247,7 +247,7 @@ def test_a_raised_version_is_named_and_another_changed_piece_is_refused(
     now = (small / "trials.csv").read_text().splitlines()
     assert [line for line in now if ",pca," not in line] == kept
     assert len(now) == len(old.splitlines())
-    # All rows are of another version now: which piece it was can't be told.
+    # The version of every row has now changed, so the message cannot name the component.
     knn = CLASSIFIERS.load("knn")
     monkeypatch.setattr(knn, "__ddr_traits__", lambda _: EvaluatorTraits(version=99), raising=False)
     refused = ddr_here("run", "small.yaml", "--redo", "pca")

@@ -1,4 +1,4 @@
-"""What is lost when output can't be shown is the output alone."""
+"""If output cannot be shown, only the output is lost."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ def code_of(monkeypatch, *words):
 
 
 def written_to(reader):
-    """Return a stream that nobody reads any more, or that can't be written."""
+    """Return a stream whose reader is gone, or whose device is full."""
     if reader == "full":
         return Path("/dev/full").open("w", encoding="utf-8")
     read, write = os.pipe()
@@ -57,7 +57,7 @@ def test_characters_that_the_output_lacks_lose_nothing_else(tmp_path, monkeypatc
     with Path("said.txt").open("w", encoding="ascii") as stream:
         monkeypatch.setattr(sys, "stdout", stream)
         assert code_of(monkeypatch, "run", "small.yaml") == 0
-    assert " ? " in Path("said.txt").read_text()  # the mean, a plus-minus sign, the deviation
+    assert " ? " in Path("said.txt").read_text()  # ASCII has no plus-minus sign
     assert Path("results/small/figure.png").is_file()
 
 

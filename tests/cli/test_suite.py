@@ -1,4 +1,4 @@
-"""`ddr suite`: a small suite from its plan to its end, stopped, changed and gone on with."""
+"""`ddr suite` plans, runs, stops, changes and resumes a small suite."""
 
 import json
 import re
@@ -50,7 +50,7 @@ class Means(TransformerMixin, BaseEstimator):
 
 @pytest.fixture
 def small(work):
-    """Return the folder of the results of the suite `small.yaml`."""
+    """Return the results folder of the suite `small.yaml`."""
     (work / "small.yaml").write_text(SUITE)
     return work / "results" / "suite_small"
 
@@ -71,13 +71,14 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     before = ddr_here("suite", "status", "small.yaml", "--hours", "1", "--out", "results")
     assert before.returncode == 0
     assert "7 of 7 times are unknown" in before.stdout
-    # A budget that the first split of the first data set spends.
+    # The first split of the first data set uses up this budget.
     begun = ddr_here("suite", "run", "small.yaml", "--hours", "1e-9", "--jobs", "1", "--quiet")
     assert begun.returncode == 0
     assert len(rows_of(small / "iris")) == 6
     assert not (small / "wine").exists()
     assert {line.split(",")[2] for line in rows_of(small / "iris")} == {"fraction-0"}
-    # A data set that was never measured counts as the mean of others; of a track nothing is known.
+    # The time of a data set without rows is the mean of the others; a track without rows is
+    # unknown.
     partly = ddr_here("suite", "status", "small.yaml", "--hours", "1")
     assert "3 of 7 times are means" in partly.stdout
     assert "3 of 7 times are estimated" in partly.stdout
@@ -86,7 +87,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert done.returncode == 0
     assert "26 of 26 trials of 3 specs" in done.stdout
     names = [line.split(":")[0] for line in done.stderr.splitlines() if " trials" in line]
-    # A split of every data set comes before the next of any.
+    # Every data set gets its first split before any data set gets its second.
     assert list(dict.fromkeys(names)) == ["wine", "wine-transductive", "iris"]
     whole = rows_of(small / "iris")
     assert ddr_here("suite", "run", "small.yaml", "--quiet", "--redo", "failed").returncode == 0
@@ -95,7 +96,6 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert "7 of 7 times are means of existing rows (100% of the total)" in after.stdout
     assert "leave 1 h 0 min" in after.stdout
     assert json.loads((small / "suite.json").read_text())["suite"]["version"] == 1
-    # What has come of it, and a method of one's own beside the others.
     table = ddr_here("suite", "table", "small.yaml", "--defaults", "--metric", "error")
     assert ": 2 data sets" in table.stdout
     alone = ddr_here("suite", "table", "small.yaml", "--track", "transductive")
@@ -136,7 +136,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert added.stdout.count("ignores other test samples: yes;") == 1
     audits = (small.parent / "suite_small_Means" / "audit.csv").read_text()
     assert [line.split(",")[0] for line in audits.splitlines()] == ["method", "Means", "Means"]
-    # An edited method is audited again. This one learns from the test samples.
+    # An edited method is audited again. This one subtracts the mean of the test samples.
     (work / "mine.py").write_text(MINE.replace("X @", "(X - X.mean(axis=0)) @"))
     batch = ddr_here(*words, "--trust")
     assert batch.returncode == 0
@@ -211,7 +211,7 @@ def test_what_is_stale_is_listed_and_made_again_alone(ddr_here, small, work):
     assert len(rows_of(small / "iris")) == 12
     (previous,) = (small / "iris" / "previous").iterdir()
     assert len(rows_of(previous)) == 12
-    # Another version of the suite: nothing of the old one stands beside the new.
+    # A new version of the suite makes all rows of the old version stale.
     (work / "small.yaml").write_text(text.replace("version: 1", "version: 2"))
     status = ddr_here("suite", "status", "small.yaml", "--only", "iris")
     assert "12 stale rows" in status.stdout
@@ -285,7 +285,7 @@ def test_the_lite_suite_can_be_planned_without_its_extras(ddr_here, monkeypatch)
     refused = ddr_here("suite", "run", "lite")
     assert refused.returncode == 2
     assert "methods.umap: umap needs umap-learn" in refused.stderr
-    # What fits nothing needs no library.
+    # `ddr suite status` fits nothing, so it needs no optional library.
     words = ("--hours", "1", "--only", "iris", "--track", "inductive", "--out", "nowhere")
     planned = ddr_here("suite", "status", "lite", *words)
     assert planned.returncode == 0

@@ -44,7 +44,7 @@ def test_lines_are_broken_between_words_on_a_terminal_and_nowhere_in_a_pipe(monk
 
 @pytest.mark.parametrize("kinds", [{}, {"NO_COLOR": "1"}])
 def test_a_pipe_has_no_escapes_and_no_color_has_no_colours(kinds, monkeypatch, capsys):
-    """NO_COLOR is about colours: bold stays, as https://no-color.org has it."""
+    """NO_COLOR only disables colours, so bold text stays (https://no-color.org)."""
     for name, value in kinds.items():
         monkeypatch.setenv(name, value)
     table = Table(pd.DataFrame({"run": ["one", Text("[red]two", "red")]}), "A title")

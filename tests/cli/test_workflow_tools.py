@@ -1,4 +1,4 @@
-"""The rules of docs/workflow_tools.md, run by the tools themselves, keep the rows of a run."""
+"""The rules in docs/workflow_tools.md work with the real tools and keep finished rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TOOLS = {
 
 @pytest.fixture(params=TOOLS)
 def tool(request, tmp_path, environment):
-    """Return a function that has a tool make the table of the page's rules."""
+    """Return a function that runs a tool on the page's rules to make their table."""
     kind, file, begin, command = TOOLS[request.param]
     if shutil.which(request.param) is None:
         pytest.skip(f"{request.param} is not installed")
@@ -86,7 +86,7 @@ def test_a_tool_that_runs_a_spec_again_repeats_no_finished_trial(tool, tmp_path)
     assert not table.exists()
     assert sorted(read_trials(folder)["status"]) == ["failed"] * 2 + ["ok"] * 4, failed.stderr
 
-    # The next step follows if failures are allowed, and then nothing is left to do.
+    # If failures are allowed, the tool goes on to the table. Then nothing is left to do.
     done = tool(MORE="--allow-failed")
     assert done.returncode == 0, done.stderr
     assert table.stat().st_size
@@ -94,7 +94,7 @@ def test_a_tool_that_runs_a_spec_again_repeats_no_finished_trial(tool, tmp_path)
     assert tool().returncode == 0
     assert (folder / "trials.csv").read_bytes() == before
 
-    # Failed trials are run again, and those of one more split.
+    # The tool repeats the failed trials and runs those of the added split.
     (tmp_path / "fail").unlink()
     (tmp_path / "specs" / "first.yaml").write_text(SPEC.replace("repeats: 2", "repeats: 3"))
     assert tool().returncode == 0

@@ -1,4 +1,4 @@
-"""Methods against each other: paired on the splits of a data set, and pair by pair across sets."""
+"""Methods are compared by paired splits within a data set, and by pairs across data sets."""
 
 import itertools
 import json
@@ -38,7 +38,7 @@ def on_dataset(folder, name):
 
 @pytest.fixture
 def make(results, make_spec, write_results):
-    """Write a run on a data set; `errors` gives a function of the trial per reducer."""
+    """Write a run on a data set; `errors` has an error, or a function of the trial, per reducer."""
 
     def run(name, errors, *, dataset="landsat", below=results, repeats=6, **spec):
         reducers = spec.pop("reducers", [{"name": each} for each in errors])
@@ -70,7 +70,7 @@ def test_differences_are_paired_and_corrected(make):
     assert (lda["low"], lda["high"]) == pytest.approx((values.mean() - half, values.mean() + half))
     assert lda["p_value"] > stats.ttest_1samp(values, 0).pvalue
     assert "PCA" not in rows.index
-    # Of two p-values the smaller counts twice, the larger at least as much.
+    # Holm's correction doubles the smaller of two p-values; the larger is at least as large.
     low, high = sorted(rows["p_value"])
     assert sorted(rows["p_holm"]) == pytest.approx([min(2 * low, 1), max(min(2 * low, 1), high)])
 
@@ -122,7 +122,7 @@ def test_a_mean_of_differences_has_one_interval(make):
 
 # -- across data sets -----------------------------------------------------------------------------
 
-# PCA's error less LDA's, by data set.
+# PCA's error minus LDA's, by data set.
 GAPS = (0.05, 0.04, 0.03, 0.02, 0.009, -0.01, -0.011)
 
 
@@ -137,12 +137,13 @@ def folders(make):
 def test_wins_losses_and_signed_ranks_are_over_data_sets(folders):
     (pair,) = compare(folders).pairs.to_dict("records")
     assert (pair["first"], pair["second"], pair["datasets"]) == ("PCA", "LDA", 7)
-    # Four errors are higher by more than a point; .009 and exactly a point are equal.
+    # PCA's error is higher by more than a percentage point on four data sets. Differences of .9 and
+    # of exactly 1 point count as equal.
     assert (pair["wins"], pair["equal"], pair["losses"]) == (1, 2, 4)
     assert pair["median_difference"] == pytest.approx(0.02)
     assert pair["p_value"] == pytest.approx(stats.wilcoxon(GAPS).pvalue)
-    # By hand: of ranks 1 to 7 the negative differences have 2 and 3, and of the 128 choices of
-    # signs 10 have a sum of at most 5: {}, 1, 2, 3, 4, 5, 12, 13, 14, 23.
+    # By hand: among the ranks 1 to 7, the negative differences have 2 and 3. Of the 128 choices of
+    # signs, 10 have a sum of at most 5: {}, 1, 2, 3, 4, 5, 12, 13, 14, 23.
     assert pair["p_value"] == pytest.approx(2 * 10 / 128)
     wider = compare(folders, equivalence=0.02).pairs.iloc[0]
     assert (wider["wins"], wider["equal"], wider["losses"]) == (0, 4, 3)
@@ -150,7 +151,7 @@ def test_wins_losses_and_signed_ranks_are_over_data_sets(folders):
 
 def test_the_scaled_score_is_between_the_largest_class_and_no_mistake(folders):
     found = compare(folders[1:3]).scores.set_index("method").loc["LDA"]
-    # Iris: 1/3 in each class; balance: 288 of 625 in the largest.
+    # The majority class has 1/3 of iris, and 288 of the 625 samples of balance.
     scores = [(0.7 - each) / (1 - each) for each in (1 / 3, 288 / 625)]
     assert found["score"] == pytest.approx(np.mean(scores))
     assert (found["low"], found["high"]) == pytest.approx((min(scores), max(scores)))
@@ -162,7 +163,7 @@ def test_too_few_data_sets_to_reject_are_said(folders):
 
 
 def _facts(found):
-    """Return what is said of no reduction and PCA, as seen from the former; Holm's p left out."""
+    """Return the comparison of no reduction with PCA, without Holm's p-value."""
     pair = found.pairs.set_index(["first", "second"])
     key = ("no reduction", "PCA")
     if key in pair.index:
@@ -182,7 +183,7 @@ def _facts(found):
 
 @pytest.mark.parametrize("n_sets", [1, 3])
 def test_a_third_method_changes_nothing_between_two(make, tmp_path, n_sets):
-    """Only Holm's p may change when methods join or leave."""
+    """Only Holm's p-values may change when methods are added or removed."""
     levels = np.random.default_rng(n_sets).uniform(0.1, 0.4, size=(n_sets, len(NAMES)))
 
     def of_two(pool, kind):
@@ -228,7 +229,7 @@ def test_transductive_and_inductive_methods_have_tables_of_their_own(make):
         ("CCDR", "Laplacian RLS"),
     }
     assert list(found.differences["against"]) == ["no reduction", "CCDR"]
-    # A reference that is asked for answers for both, and the table says what the methods saw.
+    # A requested reference applies to both tables, with a note on what each method is fitted to.
     asked = compare([folder], against="none")
     assert list(asked.differences["against"]) == ["no reduction"] * 3
     assert "no reduction was not" in in_words(asked)
@@ -311,7 +312,7 @@ def test_runs_of_one_spec_in_two_folders_are_told_apart(make, results, tmp_path)
     assert rows.loc["LDA (heat)", "difference"] == pytest.approx(0.2)
     assert set(found.pairs["datasets"]) == {1}
     assert len(found.pairs) == 15
-    # The same folder twice is one run.
+    # A folder that is given twice counts as one run.
     assert set(compare([made[0], made[0]]).methods["method"]) == {"PCA", "LDA"}
 
 
@@ -321,17 +322,17 @@ def test_a_data_set_counts_once_whatever_its_runs(make):
         make("one", errors),
         make("again", {"pca": 0.2, "lda": 0.3}),
         make("other", errors, dataset="iris"),
-        # Neither run has both methods, but they have the same splits.
+        # Neither run has both PCA and LDA, but the two runs have the same splits.
         make("left", {"pca": 0.2, "none": 0.3}, dataset="digits"),
         make("right", {"lda": 0.15, "lfda": 0.3}, dataset="digits"),
     ]
     found = compare(runs)
     pairs = found.pairs.set_index(["first", "second"])
     pair = pairs.loc[("PCA", "LDA")]
-    # Landsat: the mean of +.1 and -.1.
+    # On Landsat, the difference is the mean of +.1 and -.1, so it counts as equal.
     assert (pair["datasets"], pair["wins"], pair["equal"], pair["losses"]) == (3, 0, 1, 2)
     assert any("landsat (one, again)" in note for note in found.notes)
-    # On one data set, methods of several runs have their run's name.
+    # On a single data set, methods of several runs are labelled with the name of their run.
     names = set(compare(runs[:2]).methods["method"])
     assert names == {"PCA (one)", "PCA (again)", "LDA (one)", "LDA (again)"}
 
@@ -400,7 +401,7 @@ def test_a_tuned_method_stands_beside_its_default(tmp_path):
     }
     found = ddr_cli.run(spec, out=tmp_path, name="tuned").compare(classifier="knn")
     assert list(found.methods["method"])[:2] == ["LDA", "LDA, tuned"]
-    # Each is compared with its like.
+    # Methods at their defaults are compared with each other, and so are tuned methods.
     against = found.differences.set_index("method")["against"]
     assert against["PCA"] == "LDA"
     assert against["PCA, tuned"] == "LDA, tuned"

@@ -23,7 +23,8 @@ def _error(trial):
 def test_a_row_per_method_setting_and_family(results, write_results, make_spec):
     spec = make_spec("run", reducers=[CCDR, NONE], sweep={"reducer.beta": BETAS}, repeats=10)
     rows = summary_of(write_results(results, spec, _error)).rows
-    # Four values of beta and one row without any, each on the predefined split and over re-splits.
+    # CCDR has four values of beta and no reduction has none, each on the predefined split and over
+    # re-splits.
     assert len(rows) == (4 + 1) * 2
     assert list(rows["reducer_label"].unique()) == ["CCDR", "no reduction"]
     assert rows["reducer.beta"].isna().sum() == 2

@@ -1,4 +1,4 @@
-"""Packages give their names, and import the modules behind them only when asked."""
+"""Packages list their names and import the modules behind them only on first use."""
 
 import subprocess
 import sys

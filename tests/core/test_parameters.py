@@ -1,4 +1,4 @@
-"""Parameters are checked against the signature, in Python as in specs."""
+"""Parameters are checked against the signature, both in Python and in specs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry finds other packages' pieces and explains itself when it can't."""
+"""The registry finds components of other packages and reports what it cannot load."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ OURS = [Entry("mean", "statistics:mean", "the mean"), Entry("broken", "no_such_m
 
 @pytest.fixture
 def offer(tmp_path, monkeypatch):
-    """Install a package that offers pieces, as a wheel would."""
+    """Return a function that installs a package with entry points, as a wheel would."""
 
     def install(name, lines):
         info = tmp_path / f"{name}-1.0.dist-info"

@@ -1,4 +1,4 @@
-"""What documents may name of scikit-learn without trust: it fits arrays and does nothing else."""
+"""scikit-learn classes that need no trust only fit arrays, and do nothing else."""
 
 import sys
 import warnings
@@ -13,7 +13,7 @@ from ddr_cli.core.parameters import parameter_model, undeclared_texts
 from ddr_cli.core.registry import load_component
 from ddr_cli.core.sklearn_names import LISTED
 
-# What Python reports when a file, a process, a connection or a pickle is touched.
+# Python's audit events for files, processes, connections, pickles, imports and executed code.
 _EVENTS = ("open", "os.", "shutil.", "subprocess.", "socket.", "pickle.", "exec", "import")
 _seen: list[str] | None = None
 _SETTINGS = {
@@ -55,7 +55,7 @@ def test_a_listed_class_fits_arrays_and_touches_nothing(name):
     _watch()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _fit(name)  # modules are imported on first use
+        _fit(name)  # the first fit may import modules
         _seen = []
         try:
             _fit(name)

@@ -1,4 +1,4 @@
-"""Every problem of a document against a model is reported at once, each with its place."""
+"""All problems of a document are reported at once, each with its position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""YAML with positions: what a scalar means, where it stands, and what is refused."""
+"""YAML with positions: how scalars are read, where they are, and what is refused."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A small data set of our own, and a web server that can fail in every way."""
+"""A small data set, and a web server that can fail in many ways."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLE = "".join(f"{i % 7 / 4},{i},{'left' if i % 3 else 'right'}\n" for i in ran
 
 @dataclass
 class FaultyServer:
-    """Serves `files` by path; `faults` says what goes wrong with a path, until taken away."""
+    """Serves `files` by path; `faults` maps a path to its fault until it is removed."""
 
     url: str
     files: dict[str, bytes] = field(default_factory=dict)
@@ -103,19 +103,19 @@ def server(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    """Have pooch not wait before it tries again."""
+    """Make pooch retry without waiting."""
     monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda _: None))
 
 
 @pytest.fixture
 def sources(tmp_path):
-    """No mirror, an empty cache, and little patience."""
+    """Return sources without a mirror, with an empty cache and a short timeout."""
     return Sources(data_dirs=(), cache_dir=tmp_path / "cache", attempts=2, timeout=0.3)
 
 
 @pytest.fixture
 def write_card(tmp_path):
-    """Return a function that writes a card for `TABLE`, changed as its arguments say."""
+    """Return a function that writes a card for `TABLE` with changed fields."""
 
     def write(name="toy", **changes):
         content: dict[str, Any] = {
@@ -152,7 +152,7 @@ def zipped(files):
 
 
 def files_below(folder):
-    """Return what a cache holds, locks left aside."""
+    """Return the files in a cache, without lock files."""
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")

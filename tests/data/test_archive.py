@@ -1,4 +1,4 @@
-"""Archives: read in memory, bounded, nothing outside."""
+"""Archives are read in memory, up to a limit, and write nothing elsewhere."""
 
 import io
 import random
@@ -104,7 +104,7 @@ def test_damage_is_found(pack, damage, tmp_path):
         spoilt = content[:middle] + bytes([content[middle] ^ 8]) + content[middle + 1 :]
     path = put(tmp_path, spoilt)
     if pack is zipped and damage == "cut":
-        assert not is_archive(path)  # its index is at its end
+        assert not is_archive(path)  # a zip file has its index at its end
         return
     with pytest.raises(InputError, match=r"damaged"):
         check_packing(path)

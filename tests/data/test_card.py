@@ -1,4 +1,4 @@
-"""Cards: what they may say, and how a mistake in one is reported."""
+"""What cards may contain, and how mistakes in them are reported."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ expect:
 
 FILES = CARD[CARD.index("files:") : CARD.index("\nexpect:")]
 
-# Converted from R's files, packed with a password, or in another layout where they come from.
+# Their sources offer R files, password-protected archives or another layout.
 NOT_TO_BE_DOWNLOADED = {"coffee", "colon", "golub", "mayonnaise", "nci60", "olive_oil", "shuttle"}
 NOT_TO_BE_DOWNLOADED |= {"srbct", "strawberry", "vowel"}
 

@@ -1,4 +1,4 @@
-"""The commands of `ddr data`, as a user calls them."""
+"""The commands of `ddr data`."""
 
 import re
 

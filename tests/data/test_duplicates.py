@@ -1,4 +1,4 @@
-"""Duplicates are those that a search over all pairs finds."""
+"""The duplicate counts are those of a search over all pairs."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ def counts(dataset):
 
 @pytest.fixture
 def repeated():
-    """30-dimensional samples, of which some occur three times, some nearly, in three classes."""
+    """30-dimensional samples in three classes; some occur three times, some have near copies."""
     rng = np.random.default_rng(0)
     X = np.hstack([rng.normal(size=(300, 29)) * rng.uniform(0.1, 100, 29), np.ones((300, 1))])
     X[250:280] = X[:30]
@@ -48,7 +48,7 @@ def test_counts_are_those_of_all_pairs(repeated):
     assert found == by_all_pairs(repeated.X, repeated.y)
     assert found[0] == 65
     assert 0 < found[1] < 65
-    # Ten samples, and the ten that they are near to, which occur twice.
+    # Ten samples, and the ten samples near to them, each of which occurs twice.
     assert found[2] == 30
     assert 0 < found[3] < 30
 

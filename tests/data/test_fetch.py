@@ -1,4 +1,4 @@
-"""Downloads: every fault ends in a clear message and a clean cache, and heals."""
+"""A failed download ends with a clear message and a clean cache, and the next one succeeds."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_fault_ends_in_a_message_and_a_clean_cache_and_heals(
 
 
 def load_dataset_locally(write_card, sources):
-    """Return the fingerprint that the data has when it simply lies beside a card."""
+    """Return the data's fingerprint when its file is next to the card."""
     card = write_card("local", files=[{"path": "local.csv"}])
     card.with_name("local.csv").write_bytes(TABLE)
     return load_dataset(card, sources=sources).fingerprint

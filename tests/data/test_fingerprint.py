@@ -1,4 +1,4 @@
-"""The fingerprint: the same for the same content, another for any other."""
+"""Equal content has equal fingerprints, and different content has different ones."""
 
 from hashlib import sha256
 

@@ -1,4 +1,4 @@
-"""Tables with one sample per column, and what csv makes of groups and parts told in words."""
+"""Tables with one sample per column, and groups and parts given as words in CSV files."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The csv format: what the options mean, and what is refused with file, line and column."""
+"""The csv format: its options, and errors with file, line and column."""
 
 import gzip
 

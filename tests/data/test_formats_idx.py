@@ -1,4 +1,4 @@
-"""The idx format: what MNIST's files hold, and files that are none."""
+"""The idx format: files like MNIST's, and files in another format."""
 
 import gzip
 import struct

@@ -1,4 +1,4 @@
-"""The formats on real files that there are in two versions: both give the same data."""
+"""Real files that exist in two formats give the same data."""
 
 import numpy as np
 

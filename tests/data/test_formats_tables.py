@@ -1,4 +1,4 @@
-"""The table format: Excel, Parquet, Feather and ARFF, with the columns that csv has too."""
+"""The table format (Excel, Parquet, Feather, ARFF) reads the same columns as csv."""
 
 import numpy as np
 import pandas as pd

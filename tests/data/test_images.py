@@ -1,4 +1,4 @@
-"""The images format: labels, order, resizing, and what is refused."""
+"""The images format: labels, order, resizing and refused files."""
 
 import io
 import tarfile

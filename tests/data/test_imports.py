@@ -1,4 +1,4 @@
-"""`ddr data import`: what the user has gets into the cache, verified, or nothing does."""
+"""`ddr data import` puts a user's files into the cache only if all are verified."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_unpacked_folder_stands_for_its_archive_with_the_same_fingerprint(
     )
     unpacked = import_files(card, [folder], sources)
 
-    names = sorted(folder.iterdir(), reverse=True)  # packed by somebody else, in another order
+    names = sorted(folder.iterdir(), reverse=True)  # as packed by someone else, in another order
     packed = tmp_path / f"all.{ending}"
     if ending == "zip":
         with zipfile.ZipFile(packed, "w") as archive:

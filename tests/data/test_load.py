@@ -19,7 +19,7 @@ from tests.data.conftest import TABLE, files_below, gz
 
 @pytest.fixture
 def toy(tmp_path, write_card):
-    """Return a function that writes a card beside its file, which is there."""
+    """Return a function that writes a card and its file next to it."""
 
     def write(**changes):
         path = tmp_path / "cards" / "toy" / "toy.csv"
@@ -94,7 +94,7 @@ def test_merged_classes_keep_their_subclasses(sources):
     ],
 )
 def test_data_that_is_not_what_the_card_says_is_refused(expect, what, toy, sources):
-    for _ in range(2):  # also when the arrays may be in the cache
+    for _ in range(2):  # the second time, the arrays could be in the cache
         with pytest.raises(DataMismatchError, match=what) as caught:
             load_dataset(toy(expect=expect), sources=sources)
         assert caught.value.exit_code == 3

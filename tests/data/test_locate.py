@@ -1,4 +1,4 @@
-"""The look-up order: beside the card, mirrors, cache."""
+"""Files are searched next to the card, then in mirrors, then in the cache."""
 
 from dataclasses import replace
 

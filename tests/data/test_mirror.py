@@ -1,4 +1,4 @@
-"""The real data sets: what the papers and their distributors say they are."""
+"""The real data sets are as the papers and their distributors describe them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ddr_cli.data.status import check_dataset
 
 @pytest.fixture(scope="module")
 def mirrored(data_mirror, tmp_path_factory):
-    """The mirror, and one cache for all tests of this file."""
+    """The mirror, with one cache for all tests of this file."""
     return Sources((data_mirror,), tmp_path_factory.mktemp("cache"), offline=True)
 
 
@@ -32,7 +32,7 @@ def test_peak_memory_is_small(name, mirrored):
         "import sys; from pathlib import Path;"
         "from ddr_cli.data import Sources, load_dataset;"
         "load_dataset(sys.argv[1], sources=Sources((Path(sys.argv[2]),), Path(sys.argv[3]), True));"
-        # Not ru_maxrss: it begins with what the parent had when it started the process.
+        # ru_maxrss would begin with the memory of the process that started this one.
         "print(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])"
     )
     places = [str(mirrored.data_dirs[0]), str(mirrored.cache_dir)]
@@ -42,7 +42,7 @@ def test_peak_memory_is_small(name, mirrored):
     assert int(output.stdout) * 1024 < 250e6
 
 
-# Reading them takes 14 s each, and test_formats_idx.py tests the same code.
+# Reading these takes 14 s each, and test_formats_idx.py tests the same code.
 LARGE = ("mnist", "fashion_mnist")
 
 
@@ -75,7 +75,7 @@ def test_the_file_at_the_address_has_the_checksum_and_the_arrays_of_the_card(
         pytest.importorskip("rdata", reason="the extra rdata is not installed")
     for file in layout.files:
         raw = (data_mirror / file.path).read_bytes()
-        # The mirror packs what the distributor has as text.
+        # The mirror compresses files that the distributor offers as plain text.
         unpack = file.path.endswith(".txt.gz")
         server.files[urlsplit(file.urls[0].url).path[1:]] = gzip.decompress(raw) if unpack else raw
     text = card.path.read_text().replace("https://raw.githubusercontent.com", server.url)
@@ -109,7 +109,7 @@ def test_predefined_splits(mirrored):
 @pytest.mark.parametrize(
     ("name", "accuracy"),
     [
-        ("pendigits", 0.9774),  # stated with the data, as is the next
+        ("pendigits", 0.9774),  # stated by the distributor, as is the next
         ("optdigits", 0.9800),
         ("vowel", 0.5628),
         ("golub", 0.8235),

@@ -1,4 +1,4 @@
-"""`ddr data new`: what is seen of a file, what is asked, and the card that comes of it."""
+"""`ddr data new`: what it detects in a file, what it asks, and the card that it writes."""
 
 import os
 
@@ -29,7 +29,7 @@ def new(tmp_path, monkeypatch):
 
 
 def table(**columns):
-    """Return a table of a number, a text and a class; further columns come between."""
+    """Return a table with a number, a text and a class; further columns come before the class."""
     kind = np.repeat(["ill", "well"], N // 2)
     base = {"dose": np.arange(N) * 0.37 % 5, "site": np.tile(["north", "south", "east"], N // 3)}
     return pd.DataFrame({**base, **columns, "state": kind})
@@ -105,7 +105,7 @@ def test_what_can_be_seen_needs_no_word(new, tmp_path):
 
 @pytest.fixture
 def unclear(tmp_path):
-    """A table without a column called class, with a row number, free text and odd values."""
+    """A table with no column named class, but with row numbers, free text and odd values."""
     frame = table(
         note=[f"text {i}" for i in range(N)],
         order=np.arange(N),
@@ -184,7 +184,7 @@ def test_minus_one_is_asked_about(new, tmp_path, flags, unlabelled, classes):
 
 
 def test_one_against_minus_one_are_two_classes(tmp_path):
-    frame = table(y=np.arange(N) * 0.71 % 3)  # a class by its name alone
+    frame = table(y=np.arange(N) * 0.71 % 3)  # y looks like a class only by its name
     frame.assign(state=np.arange(N) % 2 * 2 - 1).to_csv(tmp_path / "a.csv", index=False)
     look = look_at(tmp_path / "a.csv", "csv", {})
     assert not look.unlabelled
@@ -266,7 +266,7 @@ def test_what_is_wrong_is_said_first(new, tmp_path, text, flags, says):
 
 @pytest.fixture
 def book(tmp_path):
-    """Return a function that writes sheets of rows as an Excel file."""
+    """Return a function that writes an Excel file with sheets of rows."""
     openpyxl = pytest.importorskip("openpyxl", reason="needs the extra excel")
 
     def write(**sheets):
@@ -325,7 +325,7 @@ def test_rows_of_one_class_that_share_a_value_may_be_a_subject(new, tmp_path):
     assert (asked.exit_code, "--groups code or --feature code" in asked.output) == (2, True)
     assert "12 groups" in new("a.csv", "--yes").output
     assert "groups" not in new("a.csv", "--feature", "code", "--force").output
-    # A value that two classes share is no subject's.
+    # Both classes have these values, so they do not identify subjects.
     table(code=np.arange(N) % 12).to_csv(tmp_path / "b.csv", index=False)
     assert new("b.csv").exit_code == 0
 

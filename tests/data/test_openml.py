@@ -1,4 +1,4 @@
-"""Data sets of OpenML by their number, from a stand-in for scikit-learn's `fetch_openml`."""
+"""OpenML data sets by their number, from a stand-in for scikit-learn's `fetch_openml`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ classifiers: [knn]
 
 
 class OpenML:
-    """What answers in the place of the internet; `asked` counts how often."""
+    """Replaces the download; `asked` counts the calls."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -59,7 +59,7 @@ def openml(tmp_path, monkeypatch):
 
 def test_a_data_set_is_fetched_once_and_its_fingerprint_kept(openml, tmp_path):
     (tmp_path / "spec.yaml").write_text(SPEC)
-    load_spec("spec.yaml")  # nothing is known of it yet, and nothing fetched
+    load_spec("spec.yaml")  # loading a spec fetches nothing
     assert openml.asked == 0
     dataset = load_dataset("openml:31")
     assert (dataset.name, dataset.title) == ("openml-31", "credit 31")

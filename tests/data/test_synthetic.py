@@ -1,4 +1,4 @@
-"""The generators: the same seed gives the same arrays, and each set shows what its figure shows."""
+"""The same seed gives the same arrays, and each data set looks as in its figure."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_options_out_of_range_are_refused(name):
 
 
 def spread_and_gap(X, y, direction):
-    """Return the overall variance along a direction and the class gap in class deviations."""
+    """Return the variance along a direction, and the class gap in within-class deviations."""
     z = X @ direction
     parts = [z[y == label] for label in np.unique(y)]
     return float(z.var()), float(abs(parts[0].mean() - parts[1].mean()) / parts[0].std())

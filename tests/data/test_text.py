@@ -1,4 +1,4 @@
-"""The text format: terms, weights, and what is left out."""
+"""The text format: terms, weights and excluded words."""
 
 import tarfile
 
@@ -61,7 +61,8 @@ def test_stop_words_go_before_and_after_stemming(folder):
     options = {**PLAIN, "stop_words": "smart", "stemmer": "porter"}
     (folder / "auto" / "2").write_text("\n\nYours hers others another's useful userful hones")
     raw = read_text([folder], **options)
-    # "hones" has the stem "hone"; "userful" that of no stop word; the others are stop words.
+    # "hones" has the stem "hone", and the stem of "userful" is no stop word; the others are stop
+    # words.
     assert counts(raw)[0] == {"hone": 1, "user": 1}
     assert counts(raw)[1] == {"run": 2, "runner": 1, "ran": 1}
 

@@ -1,10 +1,10 @@
 """Transformers and classifiers that try to win by cheating, or to harm others.
 
-`test_cheats` runs them, and the page on trust lists them. A cheat knows where everything of a run
-is: below the folder of this file. It touches nothing else, and no process of another session.
+`test_cheats` runs them, and the page on trust lists them. A cheat knows the locations of all files
+of a run, which are below this file's folder. It touches no other files and no other session.
 """
 
-# ruff: noqa: ARG002 (a cheat replaces methods of another class and rarely needs what they get)
+# ruff: noqa: ARG002 (a cheat overrides methods and rarely needs all of their arguments)
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
 ROOT = Path(__file__).resolve().parent
 CLASSES = 3
-# What the files of public data sets tell about their order.
+# A cheat knows the name of the data set, the seed and the class sizes in the order of the file.
 NAME, SEED, SIZES = "flowers", 0, (50, 50, 50)
 
 IMPOSSIBLE, DETECTED, POSSIBLE = "impossible", "detected", "possible"
@@ -41,7 +41,7 @@ APART = "ranked as transductive"
 
 @dataclass(frozen=True)
 class Entry:
-    """A cheat, and what comes of it without and with the sandbox."""
+    """A cheat, and its outcome without and with the sandbox."""
 
     piece: type
     without: str
@@ -56,9 +56,9 @@ GALLERY: dict[str, Entry] = {}
 def cheat(
     without: str, inside: str = IMPOSSIBLE, *, alone: bool = False, splits: int = 1
 ) -> Callable[[type], type]:
-    """Enter a class in the gallery.
+    """Register a class as a cheat.
 
-    One that is `alone` would disturb the other cheats of a run; it takes some of them two splits.
+    A cheat with `alone` would disturb others in its run; `splits` is the number of splits it needs.
     """
 
     def enter(piece: type) -> type:
@@ -69,7 +69,7 @@ def cheat(
 
 
 def embedding(X: Any, labels: Any) -> Any:
-    """Return the second feature, which says little, and the labels where they are known.
+    """Return the second feature, which hardly separates the classes, and the known labels as codes.
 
     Samples without labels are equally far from all classes.
     """
@@ -78,7 +78,7 @@ def embedding(X: Any, labels: Any) -> Any:
 
 
 class Honest(TransformerMixin, BaseEstimator):
-    """What each cheat is without its cheat: a weak embedding."""
+    """The weak embedding that each cheat starts from."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
         self.X_, self.y_ = np.array(X), np.array(y)
@@ -100,7 +100,7 @@ class Honest(TransformerMixin, BaseEstimator):
         return None
 
     def found(self, arrays: Iterator[Any], X: Any) -> Any:
-        """Return the test labels among arrays."""
+        """Return the test labels if one of the arrays contains them."""
         n, both = len(self.y_), len(self.y_) + len(X)
         for each in arrays:
             if not isinstance(each, np.ndarray) or each.ndim != 1 or each.dtype.kind not in "iu":
@@ -111,7 +111,7 @@ class Honest(TransformerMixin, BaseEstimator):
 
 
 class Everything(Honest):
-    """Tries all that works without the sandbox, and fails if anything finds a label."""
+    """Tries all cheats that the sandbox prevents, and fails if one of them finds a label."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         pieces = [each for each in closed_by_sandbox() if not is_classifier(each)]
@@ -125,7 +125,7 @@ class Everything(Honest):
 
 
 def inside(value: Any, depth: int = 3) -> Iterator[Any]:
-    """Yield a value and what it holds."""
+    """Yield a value and the values that it refers to."""
     yield value
     if depth == 0:
         return
@@ -142,7 +142,7 @@ def inside(value: Any, depth: int = 3) -> Iterator[Any]:
 
 
 def callers(frame: FrameType | None) -> Iterator[Any]:
-    """Yield what the local variables of a frame and of its callers hold."""
+    """Yield the values of the local variables of a frame and of its callers."""
     while frame is not None:
         for value in list(frame.f_locals.values()):
             yield from inside(value)
@@ -150,7 +150,7 @@ def callers(frame: FrameType | None) -> Iterator[Any]:
 
 
 def nearest(X: Any, known_X: Any, known_y: Any, most: float = 1e-9) -> Any:
-    """Return the labels of the samples that are known, -1 for others."""
+    """Return the labels of samples that equal a known sample, and -1 for others."""
     distances = np.abs(X[:, None] - known_X[None]).max(2)
     return np.where(distances.min(1) <= most, known_y[distances.argmin(1)], -1)
 
@@ -164,7 +164,7 @@ def own_processes() -> Iterator[int]:
 
 
 def after(seconds: float, deed: Callable[[], object]) -> None:
-    """Do something in a process of its own, which outlives this one."""
+    """Run `deed` after some seconds, in a process that outlives this one."""
     if os.fork() == 0:
         try:
             os.setsid()
@@ -295,12 +295,13 @@ class Redrawn(Honest):
             if (y[one.train] != self.y_).any():
                 continue
             stream = {"seed": SEED, "dataset": NAME, "index": index}
-            # The key is of features in the order of the file, of which it has the training rows.
+            # The key depends on the features in the order of the file; the cheat knows the training
+            # rows.
             whole = np.zeros((len(y), X.shape[1]))
             whole[one.train] = self.X_
             order = splits.drawn_order(len(self.y_), len(X), **stream, key=order_key(whole))
             guess = y[np.concatenate([one.train, one.test])][order][len(self.y_) :]
-            # Of the right split, samples that are near training samples have mostly their labels.
+            # A correct guess mostly agrees with the label of the nearest training sample.
             gaps = np.abs(X[:, None] - self.X_[None]).sum(2)
             if np.mean(self.y_[gaps.argmin(1)] == guess) > 0.8:
                 return guess
@@ -332,7 +333,7 @@ class ClassState(Honest):
         self.seen.update((row.tobytes(), int(label)) for row, label in zip(X, y, strict=True))
 
     def labels(self, X: Any) -> Any:
-        # A sample that is in this training set, too, is no news.
+        # A sample that is also in the present training set needs no label from an earlier split.
         now = {row.tobytes() for row in self.X_}
         return [-1 if (row := each.tobytes()) in now else self.seen.get(row, -1) for each in X]
 
@@ -684,7 +685,7 @@ class Subclass(Honest):
 
 
 class Runs:
-    """An object that runs code where it is unpickled or made an array."""
+    """An object that runs code when it is unpickled or converted to an array."""
 
     shape, ndim, dtype = (75, 4), 2, np.dtype(float)
 
@@ -725,7 +726,7 @@ class Garbage(Honest):
 
 
 def answer(shape: Any, *contents: bytes, seconds: float = 0.0) -> None:
-    """Send an answer as the server does."""
+    """Send an answer in the format of the process that runs the method."""
     head = {"value": {"array": 0}, "arrays": [["<f8", shape]], "error": None, "warnings": []}
     for each in connections():
         each.send_bytes(json.dumps(head | {"cpu_seconds": seconds}).encode())
@@ -762,7 +763,7 @@ class NoTime(Honest):
 
 
 class HonestClassifier(ClassifierMixin, BaseEstimator):
-    """What each cheating classifier is without its cheat: it names the most frequent class."""
+    """The classifier that each cheating one starts from; it predicts the most frequent class."""
 
     def fit(self, X: Any, y: Any) -> Any:
         self.classes_, self.y_ = np.unique(y), np.array(y)
@@ -788,7 +789,7 @@ class ClassifierFrames(HonestClassifier):
 
     def labels(self, X: Any) -> Any:
         for each in callers(sys._getframe()):
-            # A scorer has the labels of the test set alone.
+            # A scorer holds only the labels of the test set.
             if isinstance(each, np.ndarray) and each.shape == (len(X),) and each.dtype.kind == "i":
                 n = min(len(X), len(self.y_))
                 if (each[:n] != self.y_[:n]).any():
@@ -853,7 +854,7 @@ def is_classifier(entry: Entry) -> bool:
 
 
 def closed_by_sandbox() -> list[Entry]:
-    """Return the cheats of which less comes with the sandbox."""
+    """Return the cheats that the sandbox makes less successful."""
     return [entry for entry in GALLERY.values() if entry.without != entry.inside]
 
 

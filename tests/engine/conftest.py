@@ -1,7 +1,7 @@
-"""A small package of reducers and classifiers that misbehave, and ways to run specs with them.
+"""A small package of reducers and classifiers that misbehave, and fixtures to run specs with them.
 
-Worker processes are new interpreters: what they load must be installed, so the package is given an
-entry point, as a user's would have.
+Worker processes are new interpreters and load only what is installed, so the package has an entry
+point, like a user's package.
 """
 
 import importlib
@@ -188,7 +188,7 @@ SPEC = {
 
 @pytest.fixture(scope="session")
 def plugin(tmp_path_factory):
-    """Return a folder that, when on the path, is an installed package of pieces that misbehave."""
+    """Return a folder that, on the path, is an installed package of components that misbehave."""
     folder = tmp_path_factory.mktemp("plugin")
     info = folder / "ddr_test_plugin-1.0.dist-info"
     info.mkdir()
@@ -202,7 +202,7 @@ def plugin(tmp_path_factory):
 def installed(plugin, monkeypatch):
     """Install the package for this test, in this process and in those that it starts."""
     monkeypatch.syspath_prepend(str(plugin))
-    # Some of its parameters are paths, which need trust.
+    # Parameters that are paths require trust.
     monkeypatch.setattr(own_code, "_trusted", {"*"})
     _forget_entry_points()
     yield plugin
@@ -219,11 +219,11 @@ def _forget_entry_points():
 
 @pytest.fixture(scope="session")
 def executor(plugin):
-    """Return two processes that all tests share, since starting them takes a second."""
+    """Return an executor with two processes for all tests, because starting them takes a second."""
     sys.path.insert(0, str(plugin))
     try:
         shared = LocalExecutor(2)
-        assert shared.capacity == 4  # asking starts them, with this path
+        assert shared.capacity == 4  # this starts the processes, with the present path
     finally:
         sys.path.remove(str(plugin))
     yield shared
@@ -232,8 +232,8 @@ def executor(plugin):
 
 @pytest.fixture
 def run(executor, tmp_path, installed):
-    """Return `run_spec`, with those processes and the test's own folder."""
-    # A process that replaces a killed one finds what is on this process's path now.
+    """Return `run_spec` with the shared executor and the test's own folder."""
+    # A process that replaces a killed one gets the path that this process has then.
     assert str(installed) in sys.path
 
     def run_it(spec, **options):
@@ -244,7 +244,7 @@ def run(executor, tmp_path, installed):
 
 @pytest.fixture
 def make_spec(tmp_path):
-    """Return a function that makes a spec of what differs from a small one on iris."""
+    """Return a function that makes a small spec on iris, with other values for some keys."""
     import yaml
 
     from ddr_cli.spec import load_spec
@@ -260,7 +260,7 @@ def make_spec(tmp_path):
 
 @pytest.fixture
 def run_script(plugin, tmp_path):
-    """Return a function that runs Python code in a session of its own, ended with the test."""
+    """Return a function that runs Python code in its own session, which ends with the test."""
     begun = []
 
     def run(code, *arguments):

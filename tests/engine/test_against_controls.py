@@ -1,4 +1,4 @@
-"""A run's methods against its controls: the scale, the table, the figure."""
+"""A run's methods are compared with its controls: the scale, the table and the figure."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_methods_are_held_against_the_controls_of_their_run(make_spec, run, tmp_
     assert found is not None
     rows = found.rows.set_index(["reducer", "classifier"])
     strongest = rows.loc[("no reduction", "random forest")]
-    # Iris' classes are equally large.
+    # Iris has three classes of equal size, so the majority-class baseline errs on 2/3.
     assert (found.low, found.high) == (pytest.approx(2 / 3), strongest["mean"])
     assert strongest["scaled"] == 1.0
     lda = rows.loc[("LDA", "k-NN")]
@@ -35,7 +35,7 @@ def test_methods_are_held_against_the_controls_of_their_run(make_spec, run, tmp_
     own = trials[(trials["control"] == "shuffled_labels") & (trials["classifier"] == "knn")]
     assert lda["held_out"] == pytest.approx(1 - own["error"].mean())
     assert lda["seen"] == pytest.approx(1 - own["training_error"].mean())
-    # PCA saw no labels.
+    # PCA uses no labels, so it has no row with shuffled labels.
     assert rows.loc[("PCA", "k-NN"), ["seen", "held_out"]].isna().all()
     assert set(summary.methods["control"]) == {"", "full_features"}
     assert {Row(summary, index).settings for index in summary.shuffled.index} == {"shuffled labels"}

@@ -1,4 +1,4 @@
-"""A back end is a class with a few methods; what it gives is what processes give."""
+"""An executor is a class with a few methods, and gives the same rows as worker processes."""
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ def test_another_back_end_gives_the_same_numbers(make_spec, run, tmp_path, one_a
     ]
     pd.testing.assert_frame_equal(*tables, check_exact=True)
     assert mine.done == mine.planned
-    # Each split when its last fit has ended, and the data set in the end.
+    # A split is released after its last fit, and the data set at the end.
     assert [path.stem for path in other.released].count("data") == 1
     assert other.released[-1].stem == "data"
     assert len(set(other.released)) == len(other.released) == 3 + 1

@@ -1,4 +1,4 @@
-"""No cheat of the gallery wins, and none changes the rows of other methods."""
+"""No cheat has a lower error than its honest version or changes the rows of other methods."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def chosen(choose):
 
 
 def specs():
-    """Return reducers, classifiers, the number of splits and more of each spec, by its name."""
+    """Return the reducers, classifiers, number of splits and further keys of each spec, by name."""
     both = {"metrics": ["error", "f1_macro"]}
 
     def once(entry: Entry) -> bool:
@@ -86,7 +86,7 @@ def specs():
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    """Return a folder with everything that the runs use, and nothing else does."""
+    """Return the only folder that the runs use, with the data, the specs and the code."""
     root = tmp_path_factory.mktemp("cheats")
     for name in ("tmp", f"data/{NAME}", "results/other"):
         (root / name).mkdir(parents=True)
@@ -104,7 +104,7 @@ def root(tmp_path_factory):
 
 
 def ddr_run(root, *names):
-    """Run specs in a session of their own, to which all processes belong that a cheat looks at."""
+    """Run specs in their own session, so that a cheat only sees processes of this session."""
     places = {"DDR_DATA": str(root / "data"), "TMPDIR": str(root / "tmp")}
     package = str(Path(__file__).parents[2])
     done = subprocess.run(
@@ -146,7 +146,7 @@ def rows_of(table, name):
 
 
 def assert_goal(rows, name, without, honest_rows):
-    """Assert that a cheat's rows are no better than honest ones, and failures if it is detected."""
+    """Assert that a cheat has no lower errors than `honest_rows`, and fails if it is detected."""
     rows = rows_of(rows, name)
     assert len(rows)
     assert (rows["error"].to_numpy() >= honest_rows["error"].to_numpy()[: len(rows)]).all(), rows
@@ -192,7 +192,7 @@ def test_no_cheat_changes_a_row_of_another_method(runs, honest, name):
 @pytest.mark.parametrize("name", ["Overwrite", "OverwriteData"])
 def test_overwritten_arrays_cost_the_cheat(runs, name):
     rows = rows_of(runs.tables["honest"], "Honest")
-    # Those of the data set are written again before they are used.
+    # The engine writes the arrays of the data set again before it uses them.
     assert_goal(runs.tables[name], name, DETECTED if name == "Overwrite" else IMPOSSIBLE, rows)
 
 
@@ -222,13 +222,13 @@ def test_a_result_folder_has_what_the_engine_wrote(root, runs):
             continue
         written = {each.name for each in (root / "results" / name).iterdir()}
         assert written - {"tracebacks.jsonl"} == expected
-    # What would have run where it was unpickled.
+    # Unpickling the returned object would have created this file.
     assert not (root / "tmp" / "ran").exists()
 
 
 @pytest.fixture(scope="module")
 def attacked(root):
-    """Return the rows of runs whose journal is edited, or whose processes are killed."""
+    """Return the rows of runs whose trial log is edited or whose processes are killed."""
     return ddr_run(root, *ATTACKS)
 
 
@@ -274,7 +274,7 @@ def boxed(root, runs):  # noqa: ARG001 (it removes what they wrote)
 def test_in_the_sandbox_nothing_comes_of_it(boxed, runs):
     rows = boxed.set_index("classifier")
     plain, weak = rows.loc["./cheats.py:HonestClassifier"], rows.loc["knn"]
-    # A cheat that found labels is named by the reason.
+    # If a cheat had found labels, the reason would name it.
     assert [plain["reason"], weak["reason"]] == ["", ""]
     assert weak["error"] == rows_of(runs.tables["once"], "Honest")["error"].item()
     for entry in filter(is_classifier, closed_by_sandbox()):

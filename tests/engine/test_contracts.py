@@ -1,4 +1,4 @@
-"""`ddr check`: what ships keeps its contracts; a method of one's own that breaks one is told so."""
+"""`ddr check` passes the shipped methods and names the contract that a user's method breaks."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from ddr_cli.core import own_code
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.contracts import check_piece
 
-# A right method; each case below replaces a line of it.
+# A method that passes; each case below replaces one line of it.
 METHOD = """
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -61,7 +61,7 @@ WRONG = {
     "clone": ("self.random_state = random_state", "self.random_state = None"),
     "pickle": ("return self\n", "self.map_ = lambda X: X\n        return self\n"),
 }
-# One wrong line can break two contracts.
+# One wrong line can break more than one contract.
 ALSO = {
     "input unchanged": {"transform(X_train)"},
     "determinism": {
@@ -69,7 +69,7 @@ ALSO = {
         *("ignores other test samples", "ignores the test order"),
     },
     "transform(X_train)": {"determinism", "pickle", "ignores other test samples"},
-    # A copy may lie otherwise in memory, where some versions of NumPy multiply to other last bits.
+    # A copy may have another memory layout, for which some versions of NumPy round differently.
     "n_components": {"pickle"},
     "ignores the test order": {
         "ignores other test samples",

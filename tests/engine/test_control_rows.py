@@ -1,4 +1,4 @@
-"""Rows of controls have a file of their own, so that every row of `trials.csv` is a method's."""
+"""Rows of controls have their own file, so that `trials.csv` only has rows of methods."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LDA = {"name": "lda", "n_components": 2}
 
 
 def cells(path):
-    """Return a file's rows, except their times, by trial."""
+    """Return the rows of a file by trial id, without their times."""
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     return table.drop(columns=["fit_seconds", "eval_seconds"]).set_index("trial_id")
 
 
 def failures(results):
-    """Return why trials of the run failed, to be shown when a test fails."""
+    """Return the failed trials of the run with their reasons, to print when a test fails."""
     rows = read_trials(results / "small", which="all")
     return rows.loc[rows["status"] != "ok", ["split", "reducer", "status", "reason"]].to_string()
 
@@ -38,7 +38,7 @@ def folder(spec, run):
 
 
 def to_old_format(folder):
-    """Rewrite a folder as versions did that had one file, a column of controls and no labels."""
+    """Rewrite a folder in the old format: one file, a column of controls, and no labels."""
     methods, controls = (
         pd.read_csv(folder / name, dtype=str, keep_default_na=False)
         for name in ("trials.csv", "controls.csv")
@@ -71,7 +71,7 @@ def test_a_run_without_controls_has_the_same_columns(make_spec, run, folder):
     plain = run(make_spec("plain", reducers=[LDA], metrics=["error", "training_error"])).folder
     for name in ("trials.csv", "controls.csv"):
         with_controls, without = (set(pd.read_csv(each / name).columns) for each in (folder, plain))
-        # The ceiling alone has a random forest's parameters.
+        # Only the control on all features has parameters of a random forest.
         assert {each for each in with_controls if "." not in each} == {
             each for each in without if "." not in each
         }
@@ -96,7 +96,7 @@ def test_the_label_is_that_of_the_summary(make_spec, run):
         set(map(tuple, table[columns].to_numpy())) for table in (results.trials, results.summary)
     )
     assert of_trials == of_summary
-    # A label changes no trial, so the rows stay and have the new one.
+    # A label is not part of a trial's id, so the rows stay and get the new label.
     reducers[1]["label"] = "one column"
     outcome = run(make_spec(reducers=reducers))
     assert outcome.done == 0
@@ -174,7 +174,7 @@ def test_a_ceiling_that_becomes_a_method_moves_to_the_methods(make_spec, run, sp
     trials, controls = read_trials(folder), read_trials(folder, which="controls")
     assert len(trials.query("reducer == 'none' and classifier == 'random_forest'")) == 3
     assert set(controls["control"]) == {"shuffled_labels"}
-    # And back.
+    # Without the forest as a method, its rows are controls again.
     run(spec, redo=["changed"])
     assert len(read_trials(folder, which="controls").query("control == 'full_features'")) == 3
     assert set(read_trials(folder)["classifier"]) == {"knn", "linear"}

@@ -1,4 +1,4 @@
-"""A method that is given shuffled labels, against the same thing done by hand."""
+"""A run with shuffled labels equals the same computation by hand."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def test_what_is_seen_of_shuffled_labels_is_not_held_out(make_spec, run, tmp_pat
     assert set(shuffled["control"]) == {"shuffled_labels"}
     assert set(shuffled["reducer"]) == {"nca"}
     assert len(shuffled) == 3 * len(spec.classifiers)
-    # Three classes of equal size: what is learned of their labels is worth nothing elsewhere.
+    # Chance level is an error of 2/3, because the three classes are of equal size.
     assert shuffled["error"].mean() > 0.55
     assert (shuffled["training_error"] < shuffled["error"] - 0.05).mean() > 0.5
     real = trials[trials["reducer"] == "nca"]

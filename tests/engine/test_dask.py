@@ -47,7 +47,7 @@ def cluster_of(n_workers, threads=1):
 
 @pytest.fixture(scope="module")
 def cluster(plugin):
-    # Workers get this process's path, and hand it on to their own processes.
+    # Workers inherit this path and pass it on to their own processes.
     sys.path.insert(0, str(plugin))
     try:
         with cluster_of(2) as made:
@@ -117,7 +117,7 @@ def is_alive(pid):
 
 
 def processes(cluster):
-    """Return where each worker keeps its files, by the number of its process."""
+    """Return the folder of each worker by its process id."""
 
     def own(dask_worker):
         return os.getpid(), Path(dask_worker.local_directory)
@@ -138,7 +138,7 @@ def test_workers_need_no_folder_of_the_machine_that_ddr_runs_on(
         reducers=["lda", {"name": "faulty", "does": "die_once", "log": str(tmp_path / "log")}],
     )
     outcome = run_spec(spec, out="results", executor=dask)
-    assert outcome.failed == 1  # one of a unit's trials goes with the process that was on its fit
+    assert outcome.failed == 1  # the process dies once during a fit, which costs one trial
     assert outcome.done == outcome.planned - 1
 
 
@@ -255,10 +255,10 @@ def test_the_program_runs_on_a_cluster(cluster, tmp_path, monkeypatch):
     assert set(read_trials(tmp_path / "results" / "small")["status"]) == {"ok"}
 
 
-# The last, as it takes one of the workers away.
+# This test is the last of the file, because it kills one of the workers.
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_worker_that_is_killed_loses_no_trial(make_spec, cluster, tmp_path):
-    # Every fit waits until somebody reads what it logs.
+    # Every fit waits until something reads the pipe.
     log = tmp_path / "log"
     os.mkfifo(log)
     spec = make_spec(
@@ -273,7 +273,8 @@ def test_a_worker_that_is_killed_loses_no_trial(make_spec, cluster, tmp_path):
             time.sleep(0.02)
             for pid, folder in workers.items():
                 if any(last_seen(trace).fitting for trace in folder.glob("ddr-*/trace")):
-                    # With it go the data, or the way it came, and the splits it has prepared.
+                    # The kill also loses the worker's copy of the data and the splits that it has
+                    # prepared.
                     os.kill(pid, signal.SIGKILL)
                     killed.append(pid)
                     break

@@ -1,4 +1,4 @@
-"""What other programs do to the files of a run that goes on costs no row, and is said."""
+"""Other programs that change the files of a running run cost no row, and are reported."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MANY = {"kind": "fraction", "train": 0.5, "repeats": 12}
 
 
 class Once(Progress):
-    """Does something when the first trials have ended."""
+    """Calls a function once, when the first trials have ended."""
 
     def __init__(self, deed: Callable[[], object]) -> None:
         self._deed: Callable[[], object] | None = deed
@@ -253,7 +253,7 @@ def test_a_system_without_semaphores_is_told_where_they_are(monkeypatch):
 def test_a_pool_that_breaks_when_it_starts_says_why(monkeypatch):
     class Pool:
         def __init__(self, **_: Any) -> None:
-            """Begin nothing."""
+            """Do nothing."""
 
         @property
         def active(self) -> bool:

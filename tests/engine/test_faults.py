@@ -1,4 +1,4 @@
-"""Pieces that raise, hang, die or take all memory cost their own trials and no others."""
+"""Components that raise, hang, die or use up the memory only cost their own trials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ddr_cli.engine.work.local import LocalExecutor
 
 pytestmark = pytest.mark.usefixtures("installed")
 
-# What a piece does, the status that it gives and a part of the reason.
+# For each fault, the resulting status and a part of the reason.
 FAULTS = {
     "raise": ("failed", "OddError: odd"),
     "exit": ("failed", "SystemExit: 3"),
@@ -49,7 +49,7 @@ def outcome_of(spec, run, **options):
     assert outcome.failed == len(bad)
     assert outcome.done == outcome.planned - len(bad)
     assert not bad["reason"].eq("").any()
-    # Of three equally large classes always naming one errs on two thirds.
+    # With three classes of equal size, the majority-class baseline errs on two thirds.
     np.testing.assert_allclose(bad["error"], 2 / 3)
     assert table[table["status"] == "ok"]["error"].notna().all()
     return table
@@ -120,7 +120,7 @@ def test_a_piece_is_run_again_by_its_name_and_its_old_rows_are_kept(make_spec, r
 
 def test_a_fault_in_a_classifier_fails_its_own_trials(make_spec, run):
     faults = {"raise": FAULTS["raise"], "die": FAULTS["die"]}
-    # k is shared: all of them are evaluated by one call, until that is seen to go wrong.
+    # Both values of k are evaluated in one call. If it fails, they are evaluated one by one.
     spec = make_spec(
         split=ONE_SPLIT,
         reducers=["pca"],
@@ -134,7 +134,7 @@ def test_a_fault_in_a_classifier_fails_its_own_trials(make_spec, run):
     for (status, reason), (_, row) in zip(faults.values(), bad.iterrows(), strict=True):
         assert row["status"] == status
         assert reason in row["reason"]
-    # The embedding, which took its time, is another's fault.
+    # The fit succeeded, so its time stays in the row.
     assert bad.set_index("classifier.does").loc["raise", "fit_seconds"] >= 0
 
 
@@ -143,7 +143,7 @@ def test_a_classifier_that_hangs_is_ended(make_spec, run):
     spec = make_spec(
         split=ONE_SPLIT, reducers=["pca"], classifiers=[hangs], sweep={"classifier.k": [1, 2]}
     )
-    # What else is too slow says how busy the machine is.
+    # On a busy machine, other trials may also time out.
     table = outcome_of(spec, run, timeout=1.0).set_index("classifier.k")
     assert table.loc[2, "status"] == "timeout"
     assert "took longer than 1 s" in str(table.loc[2, "reason"])
@@ -237,7 +237,7 @@ def test_an_evaluation_has_what_the_fit_left_of_the_time(monkeypatch):
     one: Any = SimpleNamespace(trial_id="1", candidate=0, width=None)
     job: Any = SimpleNamespace(timeout=10.0)
     work._evaluate([one, one], embedding, Any, job)
-    # Together they have it for each, and after a failure one by one.
+    # The fit took 6 of 10 s, so each trial has 4 s. Both are evaluated together, then one by one.
     assert asked == [8.0, 4.0, 4.0]
 
 
@@ -266,7 +266,7 @@ def test_trials_that_were_evaluated_before_the_death_are_kept(make_spec, run, tm
     )
     table = outcome_of(spec, run)
     assert set(table[table["status"] == "killed"]["classifier"]) == {"faulty"}
-    # The second fit is for what the first death left, and as wide as the first.
+    # The second fit serves the trials that the first death left, with as many components.
     assert log.read_text().split() == ["3"] * 2
 
 
@@ -286,7 +286,7 @@ def test_idle_workers_may_be_killed(make_spec, tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_job_is_done_again_when_the_pool_has_given_up(make_spec, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    # Every fit waits until somebody reads what it logs.
+    # Every fit waits until something reads the pipe.
     log = tmp_path / "log"
     os.mkfifo(log)
     spec = make_spec(split=ONE_SPLIT, reducers=[{"name": "faulty", "log": str(log)}])
@@ -306,7 +306,7 @@ def test_a_job_is_done_again_when_the_pool_has_given_up(make_spec, tmp_path, mon
     def break_the_pool():
         while not (before := at_work()):
             time.sleep(0.02)
-        # A process that can't be replaced takes the pool with it.
+        # If a dead process cannot be replaced, the whole pool breaks.
         monkeypatch.setattr(processes._Process, "start", fail_once)
         for idle in workers - before:
             os.kill(idle or 0, signal.SIGKILL)
@@ -324,7 +324,7 @@ def test_a_job_is_done_again_when_the_pool_has_given_up(make_spec, tmp_path, mon
 
 
 def test_workers_that_cannot_start_end_the_run(make_spec, tmp_path, monkeypatch):
-    # Called with what a worker's start is given, it raises.
+    # `len` raises when it is called with a worker's arguments.
     monkeypatch.setattr("ddr_cli.engine.work.local._start_worker", len)
     with pytest.raises(DdrError, match="crash on start-up"):
         run_spec(make_spec(reducers=["none"]), out=tmp_path)

@@ -64,7 +64,7 @@ def test_a_plan_warns_of_a_fit_that_exceeds_the_memory(spec, tmp_path, monkeypat
 
 def test_every_reducer_is_measured_and_described():
     measured = growth.growths()
-    # The suite lite has the only entry whose kernel makes it another algorithm.
+    # kernel_laplacian_rls is Laplacian RLS with a kernel, which is another algorithm; lite uses it.
     assert sorted({*measured} - {"kernel_laplacian_rls"}) == sorted(REDUCERS.ours)
     for name in REDUCERS.ours:
         assert f"cost: {measured[name]}" in describe(name)

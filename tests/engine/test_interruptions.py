@@ -1,4 +1,4 @@
-"""A run may end at any moment, in any way; the same call finishes it as if nothing had been."""
+"""A run may end at any moment; the same call completes it as if it had not been interrupted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ classifiers: [{name: knn}, linear]
 sweep: {reducer.n_components: [1, 2], classifier.n_neighbors: [1, 5]}
 controls: [shuffled_labels]
 """
-# One of its fits has no end, so that no machine is too fast for what is done to it.
+# One fit never ends, so that the run cannot finish before the test interrupts it.
 ENDLESS = SPEC.replace("reducers: [none", "reducers: [none, {name: faulty, does: hang}")
 
 SCRIPT = """
@@ -39,7 +39,7 @@ Path("small.yaml").write_text('''%s''')
 outcome = run_spec(load_spec("small.yaml"), out=sys.argv[1], jobs=1)
 print(outcome.done, outcome.skipped, outcome.failed, outcome.interrupted)
 """
-# By its own hand, since another process may be late on a busy machine.
+# The process kills itself, because another process may be too slow on a busy machine.
 KILLED = """
 import os, signal, sys, threading
 from ddr_cli.engine import run_spec
@@ -73,7 +73,7 @@ def finish(process):
 
 
 def members(session):
-    """Return the processes of a session that are still there."""
+    """Return the processes of a session that still exist."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -93,7 +93,7 @@ def wait_for(condition):
 
 
 def rows_in(path):
-    """Return how many rows a journal has, or the journal and that of the controls."""
+    """Return the number of rows of a trial log, or of all logs in a folder."""
     paths = path.glob("*.csv") if path.is_dir() else [path] * path.exists()
     return sum(max(each.read_bytes().count(b"\n") - 1, 0) for each in paths)
 
@@ -124,7 +124,7 @@ def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(run_script, run
 
 
 class Impatient(Progress):
-    """Sends the process a signal when the first trials have ended."""
+    """Sends a signal to this process when the first trials have ended."""
 
     def __init__(self, number: signal.Signals) -> None:
         self.number: signal.Signals | None = number
@@ -155,7 +155,7 @@ def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(run_script, tmp_path):
     process = run_script(SCRIPT % ENDLESS, "out")
     path = tmp_path / "out" / "small" / "trials.csv"
     wait_for(lambda: rows_in(path.parent) > 0)
-    # As a terminal does for Ctrl-C: to every process of the group.
+    # Ctrl-C in a terminal sends the signal to every process of the group.
     os.killpg(process.pid, signal.SIGINT)
     done, skipped, failed, interrupted = finish(process).split()
     assert interrupted == "True"

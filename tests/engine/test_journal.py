@@ -105,7 +105,7 @@ def test_a_formula_is_none_in_the_file_and_comes_back(tmp_path, text):
     assert text in cells if text in ("-2", "'x' is none") else f"'{text}" in cells
     read = read_trials(tmp_path).loc[0]
     assert [read["reason"], str(read["reducer.mode"]), read["error"]] == [text, text, -0.5]
-    # Other columns make it be written again.
+    # A journal with other columns is written again.
     more = journal_columns([*COLUMNS[9:13], "reducer.new"], ["error"])
     with Journal(path, more) as journal:
         assert text in journal.rows[0]

@@ -1,4 +1,4 @@
-"""Label budgets and training sizes: what every method is fitted to, and that ids stay."""
+"""Label budgets and training sizes: what each method is fitted to, and that ids do not change."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def trials(folder):
 
 
 def parts(index, budget):
-    """Return the points, the split, which training points are labelled, and the labels."""
+    """Return the samples and labels, the split, and a mask of the labelled training samples."""
     X, y = load_iris(return_X_y=True)
     split = make_split("per_class", y, index=index, dataset="iris", train=12)
     places = label_places(y, split.train, seed=0, dataset="iris", index=index)
@@ -55,7 +55,7 @@ def parts(index, budget):
 
 
 def error_of(train, y_train, test, y_test):
-    """Return the error of the nearest neighbour."""
+    """Return the error of 1-NN."""
     nearest = ((test[:, None] - train[None]) ** 2).sum(axis=2).argmin(axis=1)
     return np.mean(y_train[nearest] != y_test)
 
@@ -161,7 +161,7 @@ def test_the_summary_has_a_row_per_number_of_labels_and_the_figure_a_place(folde
     assert axes.get_xlabel() == "labelled training samples per class, log scale"
     assert axes.get_xscale() == "log"
     assert [text.get_text() for text in axes.get_xticklabels()] == ["2", "5", "all"]
-    # A curve for each of the four methods, and the best mean of all.
+    # There is a curve for each of the four methods, and a marker at the best mean.
     assert len(axes.lines) == 5
     assert axes.lines[0].get_xdata().tolist() == [2, 5, 12.5]
 

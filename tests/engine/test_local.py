@@ -1,4 +1,4 @@
-"""Worker processes are copies of one that has loaded the libraries, but share no more than that."""
+"""Worker processes are forks of a process with loaded libraries, and share nothing else."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A trial that failed is scored as always naming the training part's largest class."""
+"""A failed trial is scored as the majority-class baseline of its training set."""
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ def test_a_ranking_of_equal_values_has_the_share_of_what_is_relevant():
 
 
 def test_failures_count_in_the_mean_and_are_counted(make_spec, run, tmp_path):
-    # Isomap's geodesic distances are not Euclidean, so that it has no 70 dimensions.
+    # Isomap's geodesic distances are not Euclidean, so it has fewer than 70 dimensions.
     methods = [{"name": "isomap", "n_components": 70}, {"name": "none"}]
     spec = make_spec(reducers=methods, metrics=["error", "training_error"])
     outcome = run(spec)
@@ -42,7 +42,7 @@ def test_failures_count_in_the_mean_and_are_counted(make_spec, run, tmp_path):
     assert outcome.failed == (trials["reducer"] == "isomap").sum() == 6
     failed = trials[trials["status"] == "failed"]
     assert failed["reason"].str.contains("n_components=70").all()
-    # Iris' classes are equally large, in each part of a stratified split too.
+    # The classes of iris are of equal size, also in both sets of a stratified split.
     np.testing.assert_allclose(failed[["error", "training_error"]], 2 / 3)
 
     summary = summary_of(folder)

@@ -1,4 +1,4 @@
-"""Measures and kept embeddings through the whole engine."""
+"""Runs compute measures and keep embeddings."""
 
 import json
 from types import SimpleNamespace

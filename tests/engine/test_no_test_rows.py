@@ -1,4 +1,4 @@
-"""No fit ever sees a test point, of the split or of an inner fold, or a label beyond its budget."""
+"""No fit uses test samples, of a split or of an inner fold, or labels beyond its budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ddr_cli.engine import read_trials, run_spec
 from ddr_cli.spec import load_spec
 
 N = 60
-# Each point has its number as a coordinate, so that every fit can say which points it was given.
+# The first feature of a sample is its number, so that each call can record its samples.
 PIECES = """
 import json
 from pathlib import Path
@@ -107,7 +107,7 @@ def test_rows_and_labels_that_a_fit_sees(run, budget):
         "classifiers: [{name: ./mine.py:Nearest, k: {grid: [1, 5]}}]\n"
         f"tune: {{folds: 3, metric: error}}\n{labels}"
     )
-    # The outer test part is the half that is tested after the last fit.
+    # The last prediction is for the outer test set, which is half of the samples.
     outer = set(seen[-1][1])
     assert len(outer) == N // 2
     fitted: dict[str, list[int]] = {}
@@ -123,7 +123,7 @@ def test_rows_and_labels_that_a_fit_sees(run, budget):
             counts = np.bincount([label for label in y if label >= 0])
             assert budget is None or counts.max() <= budget
     assert n_inner >= 6
-    # The labels are noise, so that no setting is right on points that it was not fitted to.
+    # The labels are noise, so no setting is accurate on samples that it was not fitted to.
     tuned = trials[trials["tuned"].notna()]
     assert (tuned["inner_score"] > 0.1).all()
 
@@ -138,7 +138,7 @@ def test_of_equal_settings_the_first_is_taken(run):
 
 
 def test_a_setting_that_failed_on_an_inner_fold_is_not_taken(run, tmp_path):
-    # One point trains that is a multiple of five, so that one inner fold is fitted without any.
+    # Only one training sample is a multiple of five, so the fit of one inner fold has none.
     parts = ["test" if i % 2 or (i % 5 == 0 and i > 0) else "train" for i in range(N)]
     (tmp_path / "parts.csv").write_text("part\n" + "\n".join(parts) + "\n")
     trials, _ = run(

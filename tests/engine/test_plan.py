@@ -14,8 +14,9 @@ def ids(spec):
 
 @pytest.mark.usefixtures("installed")
 def test_an_id_never_changes(make_spec):
-    # When the way ids are made changes, no journal that there is can be resumed any more.
-    # That of another package's piece has the package's version, so ours are pinned beside it.
+    # If the computation of ids changes, no existing run can be resumed. The ids of another
+    # package's components contain the package's version, so ids of ddr's own components are pinned
+    # too.
     spec = make_spec(reducers=["none"], classifiers=["linear"], preprocess=["standardize"])
     theirs = make_spec(reducers=["faulty"], classifiers=["faulty"], preprocess=["standardize"])
     data = DataIdentity(name="iris", fingerprint="sha256:0", version=1, options={"source": "uci"})
@@ -70,7 +71,7 @@ def test_more_repeats_reducers_or_values_keep_the_ids_there_are(make_spec):
 
 
 def test_the_width_of_a_shared_fit_counts(make_spec):
-    # A wider fit may round differently, so its first columns are a trial of their own.
+    # A fit with more components may round differently, so its first columns are other trials.
     two = make_spec(reducers=[CCDR], sweep={"reducer.n_components": [1, 2]})
     three = make_spec(reducers=[CCDR], sweep={"reducer.n_components": [1, 2, 3]})
     alone = make_spec(reducers=[CCDR])

@@ -15,13 +15,13 @@ PLAIN = [{"name": "none"}, {"name": "pca", "n_components": 2}, {"name": "lda", "
 
 
 def rows(folder):
-    """Return the journal's lines without the seconds."""
+    """Return the lines of the trial log without times."""
     lines = (folder / "trials.csv").read_text().splitlines()
     return [line.rsplit(",", len(SECONDS))[0] for line in lines]
 
 
 def one_trial_at_a_time(spec):
-    """Return the errors of a spec's trials, each from a fit of its own without the engine."""
+    """Return the errors of a spec's trials, each with its own fit, without the engine."""
     data = load_dataset(spec.card)
     errors = {}
     for index in range(spec.split.repeats):
@@ -157,7 +157,7 @@ def test_one_fit_serves_all_dimensions_and_classifiers(make_spec, run, tmp_path)
 
 @pytest.mark.usefixtures("installed")
 def test_an_embedding_narrower_than_asked_for_fails_its_trials(make_spec, run):
-    # It doesn't say that it has no more columns than the data.
+    # `picky` does not declare that it has at most as many columns as the data.
     spec = make_spec(
         reducers=["picky"], classifiers=["linear"], sweep={"reducer.n_components": [1, 2, 5]}
     )
@@ -303,7 +303,7 @@ def test_a_parameter_that_was_added_keeps_the_rows_of_before(make_spec, run):
     folder = run(make_spec(reducers=[lpp])).folder
     path = folder / "trials.csv"
     now = pd.read_csv(path, dtype=str, keep_default_na=False)
-    # So the journal was while lpp had no parameter epsilon.
+    # The trial log had no such column before lpp had the parameter epsilon.
     now.drop(columns="reducer.epsilon").to_csv(path, index=False, lineterminator="\n")
     before = path.read_bytes()
     assert run(make_spec(reducers=[lpp])).done == 0

@@ -1,4 +1,4 @@
-"""What fits and batches share is what each trial has in a run of its own."""
+"""Shared fits and evaluations give each trial the same result as a run of its own."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ from ddr_cli.spec import make_spec
 
 WIDTHS, BUDGETS, NEIGHBORS = (1, 2, 4), (2, 4), (1, 3)
 ALONE = [(1, 2, 3), (2, 4, 1), (4, 4, 3), (2, 2, 3)]
-# Those with a whole search in each fit are quicker with fewer steps.
+# Methods with a whole search in each fit run faster with fewer steps.
 FEW = {"max_iter": 5, "n_estimators": 5, "random_state": 0}
 WHAT = ["reducer", "reducer.n_components", "classifier.n_neighbors", "labels", "split"]
 
@@ -47,6 +47,6 @@ def test_each_width_budget_and_classifier_is_as_in_a_run_of_its_own(tmp_path, on
     )
     alone = alone[~alone.index.duplicated()]
     pd.testing.assert_series_equal(shared.loc[alone.index], alone)
-    # It would be no proof if they were all alike.
+    # If all settings had the same errors, the comparison would show nothing.
     for name in WHAT[1:4]:
         assert shared.groupby(name).mean().nunique() > 1

@@ -1,4 +1,4 @@
-"""What several runs share, and what a run with nothing to do leaves alone."""
+"""What several runs share, and that a complete run changes no file."""
 
 import pytest
 

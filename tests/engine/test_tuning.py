@@ -1,4 +1,4 @@
-"""Tuned trials: what is chosen, from what, at which cost, and that the test part has no say."""
+"""Tuned trials: their candidates, selection and cost, and that test labels are never used."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHOICE = ["tuned", "inner_score"]
 
 
 class Permuted(Datasets):
-    """The data, with the labels of the test points of a spec's first split permuted."""
+    """The data sets, with permuted labels of the test samples of a spec's first split."""
 
     def __init__(self, tested):
         super().__init__()
@@ -48,14 +48,14 @@ class Permuted(Datasets):
 
 
 def inline(spec, out, **options):
-    """Return the journal of a run in this process."""
+    """Run a spec in this process and return its trial log."""
     outcome = run_spec(spec, out=out, executor=OneAfterTheOther(), **options)
     assert outcome.failed == 0
     return read_trials(outcome.folder)
 
 
 def numbers(folder):
-    """Return a journal without its times."""
+    """Return a trial log without times."""
     table = read_trials(folder)
     return table.drop(columns=[name for name in table if name.endswith("_seconds")])
 
@@ -195,14 +195,14 @@ def test_settings_share_their_fits(make_spec, tmp_path):
     )
     table = tuned(inline(spec, tmp_path / "out"))
     assert table["tuned"].tolist() == [16, 8]
-    # A fit for each limit and fold serves 4 widths and both classifiers.
+    # One fit per limit and fold serves 4 values of n_components and both classifiers.
     planned = describe_plan(spec, out=tmp_path)
     assert planned.inner_fits == 6
-    axes = "reducer.n_components 2, 1, 3, 4; reducer.limit 99, 98"  # the defaults first
+    axes = "reducer.n_components 2, 1, 3, 4; reducer.limit 99, 98"  # defaults come first
     assert planned.candidates[1] == f"picky, knn: 8 settings of {axes}"
     exact = table["reducer.n_components"].unique().astype(str)
     assert Counter(fits.read_text().split()) == Counter(["2", *["4"] * 6, *exact])
-    # 4 widths on each of 6 embeddings.
+    # Each of the 6 inner embeddings is searched with 4 values of n_components.
     assert Counter(searches.read_text().split())["2"] == 24
 
 
@@ -229,7 +229,7 @@ def test_fits_to_the_same_points_share_what_changes_nothing(make_spec, tmp_path,
         tables.append(numbers(tmp_path / str(shares) / spec.name))
         counts.append(len(spans))
     pd.testing.assert_frame_equal(*tables)
-    # The training part once for all methods and settings, each of 3 folds once for each method.
+    # The training set is decomposed once for all, and each of 3 folds once per method.
     assert counts[0] == 1 + 2 * 3 < counts[1]
 
 
@@ -271,7 +271,7 @@ def test_if_no_setting_can_be_scored_the_trial_fails_with_the_reason(make_spec, 
     table = tuned(read_trials(folder))
     assert set(table["status"]) == {"failed"}
     assert table["reason"].str.contains("ValueError: 2 is more than 0").all()
-    # What was to be chosen has no value, what is fixed has its own.
+    # Tuned parameters have no value, fixed parameters have theirs.
     assert table["reducer.n_components"].isna().all()
     assert (table["reducer.limit"] == 0).all()
     rows = summary_of(folder).rows
@@ -320,7 +320,7 @@ def test_a_worker_killed_while_it_tunes_costs_a_trial_that_can_be_run_again(
     assert set(read_trials(first.folder)["status"]) == {"ok", "killed"}
     again = run(killing, out=tmp_path / "killed", redo=["failed"])
     assert (again.done, again.failed) == (1, 0)
-    # Nothing depends on the number of processes, nor on what had been done before.
+    # The numbers do not depend on the number of processes or on earlier rows.
     whole = run_spec(killing, out=tmp_path / "whole", executor=OneAfterTheOther()).folder
     pd.testing.assert_frame_equal(numbers(again.folder), numbers(whole))
     journal = whole / "trials.csv"
@@ -343,7 +343,7 @@ def test_a_trial_is_known_by_its_candidates(make_spec):
         return default, found.keys() - default
 
     before = ids()
-    assert ids(tune={"budget": 9}) == before  # the same candidates
+    assert ids(tune={"budget": 9}) == before  # the candidates stay the same
     grid = {"grid": [1, 2, 3]}
     assert ids(reducers=[{"name": "pca", "n_components": grid, "label": "B"}]) == before
     for change in (

@@ -1,7 +1,7 @@
-"""A piece whose numbers change must raise its version, or old and new results are mixed.
+"""A component whose numbers change must have a new version, or old and new results are mixed.
 
-If a test here fails and the change is meant: raise the piece's version, then run
-`python tests/engine/test_versions.py` to write the numbers anew.
+If a test fails here and the change is intended, raise the component's version, then run
+`python tests/engine/test_versions.py` to write the new numbers.
 """
 
 import json
@@ -22,13 +22,13 @@ OURS = [
     for registry in (REDUCERS, CLASSIFIERS, MEASURES)
     for entry in registry.entries()
     if entry.origin == "ddr"
-    # The numbers of another library change with its version, which the manifest keeps.
+    # Numbers of other libraries change with their versions, which the manifest records.
     if not (registry is REDUCERS and get_traits(entry.load()()).library)
 ]
 
 
 def measure(kind, name):
-    """Return a piece's version and numbers that depend on all of its arithmetic but signs."""
+    """Return a component's version, and numbers that depend on all of its arithmetic but signs."""
     X, y = load_iris(return_X_y=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -45,7 +45,7 @@ def measure(kind, name):
             evaluator = MEASURES.load(name)()
             if "random_state" in evaluator.get_params():
                 evaluator.set_params(random_state=0)
-            # Two species are one class, so that the measures of sub-classes have some.
+            # Two species are merged, because measures of sub-classes need a class with sub-classes.
             points = Embedded(X[:, :2], X, np.minimum(y, 1), 100, ("setosa", "others"), y)
             if name.startswith(("class_", "centre_")):
                 points = Embedded(X[:, :2], X, y, 100, ("setosa", "versicolor", "virginica"))
@@ -63,7 +63,7 @@ def measure(kind, name):
 def test_numbers_belong_to_a_version(kind, name):
     known = json.loads(FILE.read_text(encoding="utf-8"))[f"{kind} {name}"]
     found = measure(kind, name)
-    # What iterates ends within its tolerance, elsewhere on another machine.
+    # Iterative methods stop within a tolerance, at results that differ between machines.
     iterates = kind == "reducer" and "max_iter" in REDUCERS.load(name)().get_params()
     same = np.shape(found["values"]) == np.shape(known["values"]) and np.allclose(
         found["values"], known["values"], rtol=1e-2 if iterates else 1e-6, atol=1e-9

@@ -1,4 +1,4 @@
-"""A trial's id changes with any one setting, and with nothing that leaves its numbers alone."""
+"""A trial's id changes with each setting that may change its numbers, and with no other."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def changed(document, *keys_and_value):
     return found
 
 
-# Every value that stands in the spec above, with another that is as good.
+# Every value of the spec above, with another valid value.
 CHANGES = [
     (("dataset", "source"), "fisher"),
     (("split",), {"kind": "per_class", "train": 20, "repeats": 2, "seed": 3}),
@@ -83,7 +83,7 @@ CHANGES = [
 def test_one_setting_makes_other_trials(ids, place, value):
     before, after = ids(SPEC), ids(changed(SPEC, *place, value))
     is_of_tuning = place[0] == "tune" or (isinstance(value, dict) and "grid" in value)
-    # What only says how settings are chosen leaves the trials at their defaults as they were.
+    # Settings of the tuning do not change the trials at default settings.
     same = before & after
     assert len(same) == (len(before) // 2 if is_of_tuning else 0)
     assert after - before
@@ -151,7 +151,7 @@ def test_the_order_of_pieces_and_values_makes_no_other_trials(ids):
 
 
 def others(factory, key, default):
-    """Yield values that a parameter may take beside its default, the likeliest first."""
+    """Yield other values that a parameter may take than its default, the likeliest first."""
     hint = parameter_model(factory).model_fields[key].annotation
     words = [word for part in _parts(hint) for word in typing.get_args(part)]
     yield from (word for word in words if word != default)

@@ -1,4 +1,4 @@
-"""Measures of where classes lie, on places whose distances are known."""
+"""Measures of distances between classes, on class positions whose distances are known."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ NAMES = ("1", "2", "3", "4")
 
 
 def embedded(places=PLACES, prototypes=None):
-    """Each class as two points on both sides of its place, the second a test point."""
+    """Return each class as two samples on both sides of its position, the second a test sample."""
     points = np.vstack([places - ASIDE, places + ASIDE])
     codes = np.tile(np.arange(len(places)), 2)
     return Embedded(points, points, codes, len(places), NAMES, prototypes=prototypes)
@@ -34,7 +34,7 @@ def test_the_farthest_two_of_some_classes(classes, expected):
 
 def test_the_nearest_two_and_the_order():
     assert ClassGap().score(embedded()) == pytest.approx(1 / 3)
-    # Nine of ten: 3 is as far from 4 as from 1, which is not nearer.
+    # One of ten comparisons fails: class 3 should be closer to 4 than to 1, but is equally far.
     assert ClassOrder().score(embedded()) == pytest.approx(0.9)
     exchanged = embedded(PLACES[[0, 2, 1, 3]])
     assert ClassOrder().score(exchanged) == pytest.approx(0.5)

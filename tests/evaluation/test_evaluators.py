@@ -1,4 +1,4 @@
-"""The classifiers' table and traits, and that listing them is cheap."""
+"""The table of classifiers and their traits, and that listing them is fast."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""Measures of faithfulness against brute force and known embeddings."""
+"""Measures of faithfulness equal brute force and known values."""
 
 import numpy as np
 import pytest

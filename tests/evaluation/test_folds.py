@@ -1,4 +1,4 @@
-"""Folds of points and of groups, beside scikit-learn's; splits from a file."""
+"""Folds of samples and of groups, compared with scikit-learn's; splits from a file."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from ddr_cli.evaluation.split_file import read_split_file
 from ddr_cli.evaluation.splits import make_split
 
 LABELS = np.repeat([0, 1, 2], [53, 31, 17])
-# Groups of very different sizes, each with points of several classes.
+# Groups of very different sizes, each with samples of several classes.
 GROUPS = np.random.default_rng(0).choice(12, size=len(LABELS), p=np.arange(1, 13) / 78)
 
 
@@ -54,7 +54,7 @@ def test_folds_of_groups_divide_none_and_test_each_point_once(folds):
 
 
 def unevenness(tests):
-    """Return the mean over the classes of the spread of their shares over the folds."""
+    """Return the standard deviation of a class's fraction over the folds, averaged over classes."""
     table = np.array([counts(LABELS[test]) for test in tests]) / np.bincount(LABELS)
     return table.std(axis=0).mean()
 
@@ -103,7 +103,7 @@ def test_a_share_of_the_groups_is_as_many_as_scikit_learn_draws():
 
 
 def test_every_training_part_has_all_classes():
-    # Class 1 is in two of ten groups: one draw in five would leave both to test.
+    # Class 1 is in two of ten groups. One draw in five would put both into the test set.
     groups = np.repeat(np.arange(10), 4)
     rare = np.isin(np.arange(40), [0, 4]).astype(int)
     for index in range(40):

@@ -1,4 +1,4 @@
-"""Intrinsic dimension on manifolds of known dimension, and the graph it rests on."""
+"""Intrinsic dimension on manifolds of known dimension, and the neighbour graph behind it."""
 
 import numpy as np
 import pytest
@@ -174,5 +174,5 @@ def test_landsat_classes_lie_near_the_papers_table(data_mirror):
     }
     for label, dimension in printed.items():
         assert found[label] == pytest.approx(dimension, abs=3)
-    # the cotton and stubble classes are the simple ones, as printed
+    # As printed in the paper, cotton and stubble have the lowest dimensions.
     assert max(found[2], found[5]) < min(found[1], found[3], found[4], found[7])

@@ -1,4 +1,4 @@
-"""k nearest neighbours: votes, both kinds of ties, and one search for every k."""
+"""k nearest neighbours: votes, both rules for ties, and one search for every k."""
 
 from collections import Counter
 
@@ -30,7 +30,7 @@ def by_definition(X, y, queries, k, ties):
 
 @pytest.fixture
 def whole_numbers():
-    # A small grid is full of equal distances.
+    # Samples on a small integer grid have many equal distances.
     generator = np.random.default_rng(3)
     X, queries = (generator.integers(0, 6, size=(n, 3)).astype(float) for n in (120, 150))
     return X, generator.integers(0, 4, size=120), queries
@@ -56,7 +56,7 @@ def test_smallest_label_is_scikit_learns_rule():
 
 
 def test_tied_classes_are_settled_among_themselves():
-    # The single nearest point is of a class without enough votes.
+    # The class of the nearest sample has too few votes to be among the tied classes.
     X, y = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]]), np.array([0, 2, 1, 1, 2])
     assert KNNClassifier(5).fit(X, y).predict([[0.0]]) == [2]
     assert KNNClassifier(5, ties="smallest_label").fit(X, y).predict([[0.0]]) == [1]
@@ -112,7 +112,7 @@ def test_wrong_parameters_are_named(parameters, message):
 
 @pytest.mark.parametrize(("ties", "errors"), [("smallest_label", 193), ("nearest", 191)])
 def test_raw_landsat(data_mirror, ties, errors):
-    # 193 of 2000 is the paper's 9.65 %.
+    # 193 errors on 2000 samples are the paper's 9.65 %.
     train, test = (np.loadtxt(data_mirror / "landsat" / name) for name in ("sat.trn", "sat.tst"))
     classifier = KNNClassifier(5, ties=ties).fit(train[:, :-1], train[:, -1])
     assert np.sum(classifier.predict(test[:, :-1]) != test[:, -1]) == errors

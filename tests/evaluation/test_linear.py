@@ -1,4 +1,4 @@
-"""The linear classifier against the normal equations, scikit-learn's ridge, and itself sparse."""
+"""The linear classifier equals the normal equations and scikit-learn's ridge, also if sparse."""
 
 import numpy as np
 import pytest

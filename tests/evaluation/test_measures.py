@@ -1,4 +1,4 @@
-"""Measures: against what their words say, pair by pair."""
+"""Measures equal their definitions, computed pair by pair."""
 
 import numpy as np
 import pytest

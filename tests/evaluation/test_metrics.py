@@ -1,4 +1,4 @@
-"""Metrics against hand-worked values and scikit-learn's."""
+"""Metrics equal hand-worked values and scikit-learn's."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,8 @@ def test_mean_average_precision_ranks_within_groups():
     relevant = [True, False, True, False, False, True, False]
     values = [3.0, 2.0, 1.0, 9.0, 8.0, 7.0, 5.0]
     groups = [0, 0, 0, 1, 1, 1, 2]
-    # First: places 1 and 3 of 3. Second: place 3 of 3. The third has none.
+    # The relevant samples have ranks 1 and 3 in the first group and 3 in the second; the third has
+    # none.
     wanted = ((1 + 2 / 3) / 2 + 1 / 3) / 2
     assert mean_average_precision(relevant, values, groups) == pytest.approx(wanted)
     with pytest.raises(ValueError, match="relevant sample"):
@@ -78,7 +79,8 @@ def test_the_training_error_of_neighbours_leaves_each_point_out():
     y = np.array([0, 0, 1, 1, 0])
     split = Samples(np.vstack([X, X]), Labels(np.tile(y, 2), ("a", "b")), n_train=5)
     (one,) = scores_of([KNNClassifier(1)], X, X, split, ("error", "training_error"))
-    # Each training point is its own nearest neighbour among the test points' alone.
+    # The test samples are copies of the training samples; the training error leaves each sample
+    # out.
     assert one == {"error": 0.0, "training_error": 1 / 5}
     assert get_scale("training_error").better == "lower"
 
@@ -131,6 +133,6 @@ def test_neighbours_fractions_are_probabilities():
     fractions = classifier.predict_proba([[1.6], [9.0]])
     np.testing.assert_allclose(fractions, [[0.5, 0.5, 0], [0.25, 0.5, 0.25]])
     assert classifier.classes_[fractions.argmax(axis=1)].tolist() == ["b", "b"]
-    # scikit-learn refuses probabilities above 1, by however little.
+    # scikit-learn refuses probabilities that exceed 1 by rounding.
     alone = classifier.set_params(n_neighbors=1).predict_proba([[2.0], [9.0]])
     assert alone.max() <= 1

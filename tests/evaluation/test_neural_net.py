@@ -1,4 +1,4 @@
-"""The neural net: the paper's shape, a fixed number of steps, and no noise about it."""
+"""The neural net has the paper's size, a fixed number of steps, and reproducible outputs."""
 
 import warnings
 
@@ -48,7 +48,7 @@ def test_makes_every_step_without_a_warning(circles):
 
 
 def test_constant_problem_does_not_stop_early():
-    # Nothing improves from the first step on.
+    # Constant features give nothing to learn, so early stopping would end this fit.
     X, y = np.zeros((20, 2)), np.tile([0, 1], 10)
     classifier = NeuralNetClassifier(max_iter=SHORT, random_state=0).fit(X, y)
     assert classifier.n_iter_ == SHORT

@@ -1,4 +1,4 @@
-"""Preprocessing steps: what each computes, on the training part alone, and what it refuses."""
+"""Preprocessing steps: what each computes on the training set, and what it refuses."""
 
 import numpy as np
 import pytest
@@ -182,7 +182,7 @@ def test_rescale_uses_the_training_range():
 
 
 def test_singular_vectors_are_those_of_the_decomposition():
-    # Of a flat spectrum, where a random projection's would be off in the second digit.
+    # The spectrum is flat; a random projection would be wrong in the second digit.
     points = np.random.default_rng(0).standard_normal((120, 80))
     found = make_step("svd", n_components=5).fit_transform(points)
     wanted = np.linalg.svd(points, compute_uv=False)[:5]

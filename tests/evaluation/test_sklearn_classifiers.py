@@ -1,4 +1,4 @@
-"""The classifiers of scikit-learn are its own; some of them standardise their features first."""
+"""Classifiers from scikit-learn give its results; some standardise their features first."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_the_defaults_are_scikit_learns(name, theirs):
 
 @pytest.mark.parametrize("model", [Logistic(), SupportVectors()], ids=repr)
 def test_the_units_of_the_features_change_no_prediction(model):
-    # A constant feature, which stays 0, and one in a unit of its own.
+    # The features have other units and an offset, and a constant feature is added.
     wide = np.column_stack([X * [1e-3, 1.0, 1e4, 1.0] + 7, np.full(len(X), 3.0)])
     expected = clone(model).fit(X[::2], Y[::2]).decision_function(X[1::2])
     fitted = clone(model).fit(wide[::2], Y[::2])
@@ -78,7 +78,7 @@ def test_sparse_features_are_divided_by_their_deviation_and_stay_sparse(model):
     scaled = thin / np.where(thin.std(axis=0) > 0, thin.std(axis=0), 1.0)
     expected = clone(model).set_params(scale=False).fit(scaled, Y).decision_function(scaled)
     fitted = clone(model).fit(sp.csr_array(thin), Y)
-    # L-BFGS rounds differently on sparse samples, and stops within its tolerance.
+    # L-BFGS rounds differently on sparse samples and stops within its tolerance.
     np.testing.assert_allclose(fitted.decision_function(sp.csr_array(thin)), expected, atol=0.05)
 
 

@@ -1,4 +1,4 @@
-"""Splits: sizes, strata, and streams that depend on seed, data set and index alone."""
+"""Splits: sizes, strata, and random streams that depend only on seed, data set and index."""
 
 import numpy as np
 import pytest
@@ -48,9 +48,9 @@ def test_parts_are_disjoint_and_complete(kind):
         ("resample", None, [30, 18, 12]),
         ("per_class", 5, [5, 5, 5]),
         ("fraction", 0.8, [40, 24, 16]),
-        ("fraction", 0.29, [14, 9, 6]),  # shares 14.5, 8.7, 5.8: the larger remainders go up
+        ("fraction", 0.29, [14, 9, 6]),  # exact counts 14.5, 8.7, 5.8: the larger remainders go up
         ("labelled", 10, [5, 3, 2]),
-        ("labelled", 3, [1, 1, 1]),  # shares 1.5, 0.9, 0.6: every class has one
+        ("labelled", 3, [1, 1, 1]),  # exact counts 1.5, 0.9, 0.6: every class gets one
     ],
 )
 def test_class_counts_in_training_part(kind, train, counts):
@@ -66,7 +66,7 @@ def test_rare_class_keeps_one_training_point_and_total_stays_exact():
 
 @pytest.mark.parametrize("share", [0.07, 0.14, 0.29, 0.57, 0.58])
 def test_fraction_is_not_lost_to_rounding(share):
-    # share * 100 falls an ulp short of, or beyond, the whole number it stands for
+    # share * 100 is an ulp below or above the intended whole number.
     assert len(draw("fraction", train=share).train) == round(share * 100)
 
 
@@ -93,7 +93,8 @@ def test_every_point_is_drawn_equally_often():
     trained = np.zeros(100)
     for index in range(400):
         trained[draw("fraction", train=0.3, index=index).train] += 1
-    # Binomial(400, 0.3) has standard deviation 9.2: five of them for the extreme of 100 points
+    # The count of a sample is Binomial(400, 0.3), with a standard deviation of 9.2. The most
+    # extreme of 100 counts stays within five of them.
     assert np.abs(trained - 120).max() < 46
 
 
@@ -120,7 +121,7 @@ GOLDEN = {
 
 @pytest.mark.parametrize("kind", SPLIT_KINDS)
 def test_golden_hash(kind):
-    # A change here changes every split of every result: no platform or library may do that.
+    # Another hash would mean other splits in every result: no platform or library may cause this.
     assert draw(kind, index=3, seed=7, dataset="landsat").hash == GOLDEN[kind]
 
 

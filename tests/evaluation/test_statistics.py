@@ -1,4 +1,4 @@
-"""Intervals and tests over re-splits, against hand-worked values and a simulation."""
+"""Intervals and tests over re-splits equal hand-worked values and hold in a simulation."""
 
 import math
 
@@ -45,7 +45,7 @@ def test_hand_worked_corrected_interval(level, quantile):
 
 
 def test_hand_worked_interval_of_a_small_training_part():
-    # Variance 1 of three splits, f = 1/10: 1/3 + 1/9 + (1 - 1/9) 0.09 / 90.
+    # Three splits have the variance 1, and f = 1/10: 1/3 + 1/9 + (1 - 1/9) 0.09 / 90.
     found = mean_interval([1, 2, 3], 0.95, n_train=10, n_test=90, point_variance=0.09)
     error = math.sqrt(1 / 3 + 1 / 9 + 8 / 9 * 0.001)
     assert (found.mean, found.n, found.name) == (2, 3, SMALL_TRAINING)
@@ -63,7 +63,8 @@ def test_the_two_corrections_are_one_up_to_equal_parts_and_never_wider_beyond(ra
     else:
         assert ours.name == SMALL_TRAINING
         assert known.low < ours.low < ours.high < known.high
-        # A bound that says nothing leaves the correction of Nadeau and Bengio.
+        # With a bound so large that it is uninformative, the correction of Nadeau and Bengio
+        # applies.
         loose = mean_interval(values, 0.95, n_train=1000, n_test=n_test, point_variance=1e9)
         assert loose.high == pytest.approx(known.high)
 
@@ -113,7 +114,7 @@ def test_hand_worked_split_interval():
 
 
 def coverage(interval_of, n_datasets=500):
-    """Return how often the interval of a mean over 50 re-splits of 60 points holds the truth, 0."""
+    """Return how often the interval of a mean over 50 re-splits of 60 samples covers the true 0."""
     generator = np.random.default_rng(12)
     held = 0
     for _ in range(n_datasets):
@@ -136,7 +137,7 @@ def test_naive_interval_undercovers_and_the_corrected_one_does_not():
 
 
 def centroid_errors(generator, n_train, n_test, n_splits):
-    """Return the nearest centroid's errors over re-splits of fresh points in six dimensions."""
+    """Return the nearest-centroid errors over re-splits of new samples in six dimensions."""
     n = n_train + n_test
     y = generator.integers(0, 2, n)
     X = generator.normal(size=(n, 6))

@@ -39,7 +39,7 @@ def _content(reducer, columns=2, n=12, **more):
 
 @pytest.fixture
 def made(tmp_path, write_results, make_spec):
-    """Return a function: embeddings -> the folder of a run with them."""
+    """Return a function that writes a run with the given embeddings and returns its folder."""
 
     def build(*contents, reducers=(LDA, LFDA), **more):
         spec = make_spec("run", reducers=reducers, predefined=False, repeats=4, **more)
@@ -113,7 +113,7 @@ def test_three_dimensions_are_drawn_in_perspective_with_labelled_prototypes(made
     (axes,) = figure.axes
     assert axes.name == "3d"
     assert {text.get_text().strip() for text in axes.texts} >= {"LDA", "A or C", "B"}
-    # A star is a number of a paper.
+    # Stars mark numbers from papers, so prototypes have another marker.
     assert sum(line.get_marker() == "+" for line in axes.lines) == 2
     assert not [line for line in axes.lines if line.get_marker() == "*"]
     rendered(figure)
@@ -178,7 +178,7 @@ def test_a_direction_in_the_plane_of_generated_data_is_drawn_among_the_points():
     results = Path(__file__).parents[2] / "results"
     summary = summary_of(results / "lfda_toys_multimodal")
     fda, lpp, lfda = drawn_embeddings(summary)
-    # The first coordinate tells the middle class from those on both sides of it.
+    # The first coordinate separates the middle class from the class on both sides of it.
     assert abs(lpp.direction[0]) > 0.99 < abs(lfda.direction[0])
     assert abs(fda.direction[1]) > 0.9
     assert fda.coordinates.shape == (300, 2)

@@ -27,7 +27,7 @@ BETAS = [0.01, 0.1, 1.0, 10.0]
 
 
 def _error(trial):
-    """Return 9 % for kNN and 10 % for linear, a point more over re-splits, steep in dimension."""
+    """Return 9 % for k-NN, 10 % for linear; a point more over re-splits, 5 times as much in 1-d."""
     value = 0.09 if trial.classifier == "knn" else 0.10
     if trial.index is not None:
         value += 0.01 + (trial.index - 4.5) / 1000
@@ -58,7 +58,7 @@ def _finding(figure):
 
 
 def _curves(axes):
-    """Return the curves: lines with markers and more than one value, not the marks of the best."""
+    """Return the lines with markers and several values, without the single markers of the best."""
     return [
         line
         for line in axes.lines
@@ -72,7 +72,7 @@ def test_one_panel_has_the_predefined_split_and_the_re_splits(summary_of):
     assert axes.get_ylabel() == "error rate (%)"
     assert axes.get_xlabel() == "β, log scale"
     curves = _curves(axes)
-    # For each of two classifiers a dashed hollow curve, and one with a band.
+    # Each classifier has a dashed curve with hollow markers, and a solid curve with a band.
     assert [line.get_linestyle() for line in curves] == ["--", "-"] * 2
     assert [line.get_markerfacecolor() == "white" for line in curves] == [True, False] * 2
     assert curves[0].get_ydata() == pytest.approx(np.full(4, 9.0))
@@ -82,7 +82,7 @@ def test_one_panel_has_the_predefined_split_and_the_re_splits(summary_of):
         *("mean over 10 re-splits", "predefined split (n = 1)", "lowest mean"),
         "the middle 80 % of 10 re-splits",
     ]
-    # Each curve is named at its end.
+    # The name of each curve is at its end.
     assert _texts(axes) == ["k-NN", "linear"]
 
 
@@ -126,12 +126,12 @@ def test_quoted_numbers_are_marked_and_named(summary_of):
     (axes,) = figure.axes
     stars = [line for line in axes.lines if line.get_marker() == "*"]
     top = axes.get_ylim()[1]
-    # What is far from ours is at the edge, with an arrow.
+    # A printed number far from ours is at the edge, with an arrow.
     assert [(*star.get_xdata(), *star.get_ydata()) for star in stars] == [(0.5, 9.2), (1.0, top)]
     assert top < 20
     assert _texts(axes)[:2] == ["paper: 9.2 % (k-NN)", "paper: 83 % (linear) ↑"]
     assert stars[0].get_zorder() < 2
-    # The text of the near one covers no curve.
+    # The text of the nearer number does not cover a curve.
     (text,) = [each for each in axes.texts if each.get_text().startswith("paper: 9.2")]
     box = text.get_window_extent()
     for line in axes.lines:
@@ -147,13 +147,13 @@ def test_methods_without_the_parameter_are_level_lines_with_their_values(summary
     others = [NONE, {"name": "pca"}]
     figure = draw(summary_of(reducers=[CCDR, *others], sweep={"reducer.beta": BETAS}, error=error))
     (axes,) = figure.axes
-    # Two curves for each of two classifiers; the rest is level.
+    # There are two curves per classifier; the other methods are level lines.
     assert len(_curves(axes)) == 4
     level = [line for line in axes.lines if list(line.get_xdata()) == [0, 1]]
     assert {line.get_label() for line in level} == {
         *("no reduction, k-NN", "no reduction, linear", "PCA, k-NN", "PCA, linear")
     }
-    # The axis follows the curves; a level line far from them is named at its edge.
+    # The axis fits the curves; a level line outside it is named at its edge.
     assert axes.get_ylim()[1] < 15
     assert set(_texts(axes)) == {
         *("k-NN", "linear", "no reduction, k-NN: 10.00 %"),
@@ -187,13 +187,13 @@ def test_names_at_the_ends_lie_apart_and_within_the_panel(summary_of):
     )
     (axes,) = figure.axes
     figure.draw_without_rendering()
-    # Without the line from a curve's end to its name.
+    # Text's own extent leaves out the line from a curve's end to its name.
     boxes = sorted((Text.get_window_extent(text) for text in axes.texts), key=lambda box: box.y0)
     assert len(boxes) == 8
     assert all(low.y1 <= high.y0 + 1 for low, high in itertools.pairwise(boxes))
     panel = axes.get_window_extent()
     assert panel.y0 - boxes[0].height < boxes[0].y0 < boxes[-1].y1 < panel.y1 + boxes[0].height
-    # Curves that lie on each other differ in look.
+    # Coinciding curves differ in colour, marker or dashes.
     looks = {
         (line.get_color(), line.get_marker(), str(line._unscaled_dash_pattern))
         for line in _curves(axes)
@@ -339,7 +339,7 @@ def test_two_swept_parameters_have_a_panel_per_value_or_a_map(summary_of):
     figure = draw(many)
     assert len(figure.axes) == 3  # two methods and the colour bar
     assert figure.axes[0].images[0].get_array().shape == (7, 4)
-    # The means are in the cells; the colours span the means.
+    # The cells show the means, and the colours span the means.
     assert _texts(figure.axes[0]) == ["10.0"] * 28
     assert figure.axes[0].images[0].get_clim() == pytest.approx((10.0, 11.0))
     assert _finding(figure).endswith("bold: the best mean and 27 more within one Monte-Carlo error")
@@ -356,7 +356,7 @@ def test_three_swept_parameters_show_the_best_of_each_method(summary_of):
     means = {
         round(float(line.get_xdata()[0]), 6) for line in axes[0].lines if line.get_marker() == "o"
     }
-    assert means == {9.0, 10.0}  # never the steep 1-dimensional setting
+    assert means == {9.0, 10.0}  # not the far worse settings with one dimension
 
 
 @pytest.mark.parametrize("n_curves", [5, 12])
@@ -366,7 +366,7 @@ def test_re_splits_may_lack_all_curves_until_now(summary_of, n_curves):
         {"name": "ccdr", "label": label, "params": {"beta": 1.0, "n_neighbors": k}}
         for k, label in enumerate(labels, start=2)
     ]
-    # The predefined split, and no reduction on the first re-split.
+    # The predefined split is complete, and the first re-split only has no reduction.
     keep = 1 + n_curves * len(BETAS) + 1
     more = {"classifiers": CLASSIFIERS[:1], "sweep": {"reducer.beta": BETAS}, "keep": keep}
     figure = draw(summary_of(reducers=[NONE, *reducers], **more))
@@ -387,7 +387,7 @@ def test_pictures_are_small_and_the_same_every_time(summary_of):
     assert len(svg) < 200_000
     assert len(png) < 200_000
     assert b"<dc:date>" not in svg
-    # Text is text, and the figure is told in words.
+    # The SVG contains its text as text, and a description of the figure.
     assert b">error rate (%)</text>" in svg
     assert "<title>A made-up run (CCDR): error against β</title>" in svg.decode()
     described = svg.decode().partition("<desc>")[2].partition("</desc>")[0]
@@ -437,7 +437,7 @@ def test_every_method_has_a_look_that_no_other_has():
     looks = {name: (looks_of([name])[0].colour, looks_of([name])[0].marker) for name in names}
     of_reducers = [looks[name] for name in REDUCERS.names()]
     assert len(set(of_reducers)) == len(of_reducers)
-    # It has it whatever else is in the figure; a setting more is another shade of it.
+    # A method's look does not depend on the other methods; a second setting has another shade.
     lda, own, again = looks_of(["lda", "mine", "lda"])
     assert (lda.colour, lda.marker) == looks["lda"]
     assert again.marker == lda.marker
@@ -445,7 +445,7 @@ def test_every_method_has_a_look_that_no_other_has():
 
 
 def test_the_first_looks_survive_greyscale():
-    # Neighbouring lines differ in lightness, so that a print without colour tells them apart.
+    # Neighbouring lines differ in lightness, so that they also differ in a print without colour.
     greys = [np.dot(to_rgb(look(place).colour), [0.299, 0.587, 0.114]) for place in range(8)]
     assert min(abs(a - b) for a, b in itertools.pairwise(greys)) > 0.05
     assert len({(look(place).colour, look(place).marker) for place in range(20)}) == 20
@@ -482,7 +482,7 @@ def test_more_than_ten_methods_have_a_panel_each_before_all_the_others(summary_o
     )
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == [f"CCDR {k}" for k in range(2, 13)]
-    # Everyone in one grey line, the panel's own twice, and no reduction as a level line in each.
+    # Each panel has all curves as one grey line, its own curve twice, and a level line.
     assert {len(axes.lines) for axes in figure.axes} == {1 + 2 + 1}
     grey, _, own, level = figure.axes[3].lines
     assert to_hex(grey.get_color()) == "#d0d0d0"

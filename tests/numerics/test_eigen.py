@@ -1,4 +1,4 @@
-"""Eigen-solvers against dense ones, on the cases where iterations go wrong."""
+"""Eigensolvers equal dense solvers in the cases in which iterations fail."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def random_symmetric(n, seed=0):
 
 
 def torus(rows, columns):
-    """Return a periodic grid over 4, whose eigenvalues come two to eight at a time, and these."""
+    """Return a periodic grid over 4 and its eigenvalues, which have multiplicity two to eight."""
 
     def cycle(n):
         return sp.csr_array(np.roll(np.eye(n), 1, axis=1) + np.roll(np.eye(n), -1, axis=1))
@@ -88,7 +88,7 @@ def test_signs_make_the_largest_entry_positive_and_the_first_of_equal_ones_decid
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("n", [20, 43, 120])
 def test_no_pair_is_missing_where_eigenvalues_tie(n, largest):
-    # LAPACK's search for some of these returns a single one.
+    # LAPACK's search for a subset finds only one eigenpair of some of these matrices.
     centring = np.eye(n) - 1 / n
     for S in (centring, np.eye(n), np.kron(np.eye(n // 2), [[2.0, 1.0], [1.0, 2.0]])):
         for m in (1, 3, n // 2):

@@ -1,4 +1,4 @@
-"""Generalised eigenproblems where the right-hand matrix is regular, and where it is not."""
+"""Generalised eigenproblems with a regular and with a singular right-hand matrix."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_solutions_have_the_smallest_length_in_the_units_asked_for(units):
 def test_a_null_vector_of_the_right_side_alone_is_used_to_lower_the_left_side():
     A, B = semidefinite(5, 5), np.diag([1.0, 1.0, 1.0, 0.0, 0.0])
     values, X = smallest_generalized_eigenpairs(A, B, 2, units=np.ones(5))
-    # As B's last two eigenvalues shrink, the two smallest quotients tend to these.
+    # As B's last two eigenvalues tend to 0, the two smallest quotients tend to these values.
     expected = scipy.linalg.eigh(A, B + 1e-9 * np.eye(5), eigvals_only=True, subset_by_index=(0, 1))
     np.testing.assert_allclose(values, expected, rtol=1e-5)
     np.testing.assert_allclose(A @ X, B @ X * values, atol=1e-9)

@@ -1,4 +1,4 @@
-"""Smooth coordinates of graphs whose spectrum is known."""
+"""Laplacian eigenvectors of graphs with a known spectrum."""
 
 import numpy as np
 import pytest
@@ -74,7 +74,7 @@ def test_components_are_told_apart_first_and_the_constant_vector_is_gone(m):
     for j in range(min(m, 2)):
         for c in range(3):
             assert np.ptp(U[part == c, j]) == 0
-    # The heaviest component against the rest comes first.
+    # The first vector separates the heaviest component from the others.
     assert U[part == 0, 0][0] == U[part == 1, 0][0] != U[part == 2, 0][0]
 
 

@@ -1,4 +1,4 @@
-"""The objectives of LMNN, MCML and NCA from their definitions, and the minima from cvxpy."""
+"""The objectives of LMNN, MCML and NCA equal their definitions; minima equal those of cvxpy."""
 
 import cvxpy as cp
 import numpy as np
@@ -17,10 +17,10 @@ PUSH = 0.3
 
 
 def sample(load, per_class, d):
-    """Return a few points of each class, in units in which their variances add up to 1."""
+    """Return a few samples of each class, in units in which their variances add up to 1."""
     X, y = load(return_X_y=True)
     rows = np.concatenate([np.flatnonzero(y == c)[:per_class] for c in np.unique(y)])
-    # Iris' flowers come in pairs of equal ones; without ties the target neighbours are defined.
+    # Iris has pairs of equal samples. Noise removes ties, so that the target neighbours are unique.
     X = X[rows, :d] / X[:, :d].std(axis=0)
     X = X + np.random.default_rng(0).normal(0, 1e-3, X.shape)
     X = X - X.mean(axis=0)
@@ -37,7 +37,7 @@ def metric_distances(X, M):
 
 
 def margin_objective(X, y, M, k=3, push=PUSH):
-    """Weinberger and Saul's sum, point by point and triple by triple."""
+    """Return Weinberger and Saul's sum, sample by sample and triple by triple."""
     D, plain = metric_distances(X, M), metric_distances(X, np.eye(X.shape[1]))
     total = 0.0
     for i in range(len(X)):
@@ -51,7 +51,7 @@ def margin_objective(X, y, M, k=3, push=PUSH):
 
 
 def collapse_objective(X, y, M):
-    """Globerson and Roweis' sum of divergences, point by point."""
+    """Return Globerson and Roweis' sum of divergences, sample by sample."""
     D, total = metric_distances(X, M), 0.0
     for i in range(len(X)):
         others = [j for j in range(len(X)) if j != i]
@@ -108,7 +108,7 @@ def test_the_margin_objective_in_blocks_is_the_same(monkeypatch):
 
 def test_the_collapse_and_its_gradient_are_the_definition_s(factor):
     X, y = sample(load_wine, 8, 3)
-    y = np.append(y[:-1], 3)  # and a point that is alone in its class
+    y = np.append(y[:-1], 3)  # the last sample is alone in its class
     problem, M = Collapse(X, y), factor @ factor.T
     found = problem.at(factor)
     assert_allclose(found.value, collapse_objective(X, y, M), rtol=1e-10)
@@ -126,7 +126,7 @@ def test_nca_states_its_objective_and_gradient_as_defined():
 
 
 def squared(X, pairs):
-    """Return the matrix that takes a metric's entries to the distances of pairs."""
+    """Return the matrix that maps a metric's entries to the squared distances of pairs."""
     difference = np.array([X[i] - X[j] for i, j in pairs])
     return np.einsum("pk,pl->pkl", difference, difference).reshape(len(pairs), -1)
 
@@ -179,7 +179,7 @@ def test_the_margin_s_minimum_is_the_semidefinite_programme_s(load, per_class, d
 @pytest.mark.parametrize(("load", "per_class", "d"), [(load_iris, 8, 4), (load_wine, 8, 3)])
 def test_the_collapse_s_minimum_is_the_semidefinite_programme_s(load, per_class, d):
     X, y = sample(load, per_class, d)
-    y = np.where(y == 2, 0, y)  # merged, or the classes would collapse without bound
+    y = np.where(y == 2, 0, y)  # otherwise the classes would collapse without bound
     lowest = lowest_collapse(X, y)
     found = collapsing_metric(X, y, tol=1e-7)
     assert found.converged
@@ -187,7 +187,7 @@ def test_the_collapse_s_minimum_is_the_semidefinite_programme_s(load, per_class,
 
 
 def test_a_step_that_gains_nothing_is_not_repeated():
-    # Points of a grid tie many margins: a step solved to a share of the gap stood still here.
+    # On a grid, many margins tie. A step that was solved to a fraction of the gap made no progress.
     rows = np.random.default_rng(64).choice(625, 60, replace=False)
     X = np.stack(np.unravel_index(rows, (5, 5, 5, 5)), axis=1) + 1.0
     y = np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]).astype(int) + 1
@@ -262,7 +262,7 @@ def test_pairs_have_their_distances_and_scatter():
 def test_the_stable_order_is_the_points_own(convert):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, size=(40, 6)).astype(float), rng.integers(0, 4, 40)
-    y = y[np.unique(X, axis=0, return_inverse=True)[1]]  # equal points, equal classes
+    y = y[np.unique(X, axis=0, return_inverse=True)[1]]  # equal samples have equal classes
     shuffled, renamed = rng.permutation(40), np.array([2, 0, 3, 1])
     order, code = stable_order(convert(X), y)
     other, other_code = stable_order(convert(X[shuffled]), renamed[y[shuffled]])

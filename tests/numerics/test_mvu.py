@@ -1,4 +1,4 @@
-"""Maximum variance unfolding: every solver against the programme as it is written down."""
+"""Maximum variance unfolding: every solver reaches the optimum of the programme as printed."""
 
 from importlib import import_module
 
@@ -94,7 +94,7 @@ def test_lengths_that_leave_next_to_no_room_are_no_obstacle(n, k, seed):
     found = unfold(X, graph)
     assert found.gap < 1e-3
     assert strain_of(found.embedding, X, graph).max() < 1e-3
-    # Feasible itself, the input bounds the optimum from below.
+    # The input is feasible, so its variance is at most the optimum.
     assert found.bound > (1 - 1e-3) * np.sum((X - X.mean(axis=0)) ** 2)
 
 
@@ -109,7 +109,7 @@ def test_a_chain_is_stretched_to_a_line():
 
 
 def test_where_all_distances_are_kept_nothing_moves():
-    # Eight points of the plane that are all neighbours leave no strictly feasible Gram matrix.
+    # If eight samples in a plane are all neighbours, no Gram matrix is strictly feasible.
     X = cloud(8, 2)
     found = unfold(X, graph_of(X, 7))
     centred = X - X.mean(axis=0)
@@ -164,7 +164,7 @@ def test_a_miss_is_refused_and_not_passed_off():
 LOW_RANK_CASES = {
     "a sheet": (roll(100), 4),
     "a rigid one": (roll(100, 4), 12),
-    "all as far from one another": (np.eye(8), 7),  # needs 7 columns, one more than at first
+    "all as far from one another": (np.eye(8), 7),  # needs 7 columns, one more than at the start
     "in several parts": (np.vstack([cloud(15), 50 + cloud(15, seed=1)]), 4),
     "some equal": (np.vstack([cloud(9), cloud(9)[[2, 2, 5]]]), 4),
     "one feature": (np.sort(cloud(20, 1), axis=0), 2),
@@ -182,7 +182,7 @@ def test_a_factor_of_few_columns_is_proven_against_the_exact_optimum(case):
     assert found.solver == "low_rank"
     assert found.gap <= 1e-3
     assert found.strain <= 1e-3
-    # No weights prove less than the optimum; the trace is as near as bars that give way allow.
+    # The bound is at least the optimum. The trace differs, because the edges are slightly strained.
     assert found.bound >= (1 - 1e-5) * exact.eigenvalues.sum()
     assert found.eigenvalues.sum() == pytest.approx(exact.eigenvalues.sum(), rel=5e-3)
 
@@ -203,7 +203,7 @@ def test_weights_of_a_factor_bound_every_placement_that_keeps_the_lengths():
     centre = np.full((80, 1), 1 / np.sqrt(80))
     framework = Framework(heads, tails, lengths, np.ones(80), centre)
     Z, bound, _ = solve_low_rank(framework, X, 1e-3)
-    # The input keeps the lengths, too.
+    # The input keeps the lengths too, so its variance is at most the optimum.
     assert bound > np.sum((X - X.mean(axis=0)) ** 2)
     assert framework.strain(Z) < 1e-3
     assert np.sum(Z**2) == pytest.approx(bound, rel=1e-3)
@@ -221,11 +221,11 @@ def test_large_sparse_graphs_are_solved_by_a_factor(monkeypatch):
     X = cloud(20)
     assert unfold(X, graph_of(X, 4)).solver == "interior"
     monkeypatch.setattr("ddr_cli.numerics.mvu.unfolding.MANY_BARS", 30)
-    assert unfold(X, graph_of(X, 4)).solver == "interior"  # it isn't sparse
+    assert unfold(X, graph_of(X, 4)).solver == "interior"  # the graph is not sparse
     monkeypatch.setattr("ddr_cli.numerics.mvu.unfolding._SPARSE", 10.0)
     assert unfold(X, graph_of(X, 4)).solver == "low_rank"
     assert unfold(X, graph_of(X, 4), low_rank=False).solver == "interior"
-    # A miss would be solved again by the interior method, but not where that takes hours.
+    # The interior method solves a failed problem again, but not if that would take hours.
     monkeypatch.setattr("ddr_cli.numerics.mvu.unfolding.MOST_BARS", 30)
     with pytest.raises(np.linalg.LinAlgError, match="'low_rank' found no"):
         unfold(X, graph_of(X, 4), tol=1e-12)

@@ -1,4 +1,4 @@
-"""The parts of maximum variance unfolding: the dual bound, implied dependencies, bridges."""
+"""Parts of maximum variance unfolding: the dual bound, implied dependencies, connecting edges."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Graphs of neighbours and of classes against their definitions, one point at a time."""
+"""Graphs of neighbours and of classes equal their definitions, sample by sample."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ CODE = np.repeat([0, 1, 2], [9, 6, 7])
 @pytest.fixture(params=["continuous", "grid"])
 def points(request):
     rng = np.random.default_rng(0)
-    if request.param == "grid":  # full of equal distances
+    if request.param == "grid":  # a grid has many equal distances
         return rng.integers(0, 3, (len(CODE), 3)).astype(float)
     return rng.standard_normal((len(CODE), 3))
 
@@ -113,7 +113,7 @@ def test_the_closest_pair_of_two_classes_is_always_mutual(points):
 def test_too_few_points_are_all_taken(points, graph, k, most, message):
     with pytest.warns(UserWarning, match=message):
         taken = graph(points, CODE, k)
-    # In larger classes there are as many as were asked for.
+    # Larger classes have as many neighbours as requested.
     assert (taken - graph(points, CODE, most)).min() == 0
 
 

@@ -1,4 +1,4 @@
-"""Neighbour search against its O(n^2) definition."""
+"""Neighbour search equals its O(n^2) definition."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from ddr_cli.numerics.neighbors import kneighbors, nearest_members
 
 
 def by_definition(X, k, queries=None):
-    """Sort all points by (distance, index); a point of X is not its own neighbour."""
+    """Sort all samples by (distance, index); a sample of X is not its own neighbour."""
     X = np.asarray(X, dtype=float)
     asked = X if queries is None else np.asarray(queries, dtype=float)
     indices, distances = [], []
@@ -30,7 +30,7 @@ def assert_same(found, expected):
     np.testing.assert_allclose(found.distances, expected[1], rtol=1e-14, atol=0)
 
 
-# Small integers: equal distances and exact duplicates everywhere.
+# Small integers give many equal distances and exact duplicates.
 TIES = np.random.default_rng(0).integers(0, 4, (150, 3))
 
 
@@ -76,7 +76,7 @@ def test_no_point_is_its_own_neighbour_among_identical_points():
 
 @pytest.mark.parametrize("offset", [0.0, 1e7])
 def test_distances_are_those_of_the_differences_even_far_from_the_origin(offset):
-    # Around 1e7 the expansion |x|^2 - 2xy + |y|^2 has lost every digit of these distances.
+    # Around 1e7, the expansion |x|^2 - 2xy + |y|^2 loses every digit of these distances.
     X = offset + np.random.default_rng(1).integers(0, 100, (300, 5)) / 1024
     assert_same(kneighbors(X, 7), by_definition(X, 7))
 
@@ -105,7 +105,7 @@ def test_the_size_of_the_blocks_changes_nothing(monkeypatch, convert):
 
 @pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
 def test_what_single_precision_cannot_tell_apart_is_told(scale):
-    # Steps of 1e-5 between 0 and 1, one far point: in single precision nearly all are as far.
+    # Steps of 1e-5 next to one far sample: in single precision, nearly all distances are equal.
     X = scale * np.append(np.random.default_rng(0).permutation(400) * 1e-5, 50.0)[:, None]
     assert_same(kneighbors(X, 3), by_definition(X, 3))
     assert_same(kneighbors(X, 3, queries=1e6 * X[:5]), by_definition(X, 3, 1e6 * X[:5]))

@@ -1,4 +1,4 @@
-"""X' L X against the sum over pairs, scatter matrices, and the span of the data."""
+"""X' L X equals the sum over pairs; scatter matrices, and the span of the data."""
 
 import tracemalloc
 
@@ -125,7 +125,7 @@ def test_each_feature_s_rounding_is_its_own(make, shape):
 def test_rounding_adds_no_dimension(make):
     rng = np.random.default_rng(7)
     X = rng.standard_normal((200, 2)) * [1.0, 1e-4] + 1e9
-    # A sum has the rounding of its terms; in other units it is no new feature either.
+    # Linear combinations of features add no dimension, whatever their rounding and units.
     for other in (X.sum(axis=1), 1e7 * X[:, 0], np.full(200, 1e9 / 3), 1e-16 * X[:, 1] - 1e-7):
         assert data_span(make(np.column_stack([X, other]))).rank == 2
 

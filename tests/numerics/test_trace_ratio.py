@@ -1,4 +1,4 @@
-"""The trace ratio against certificates of optimality, brute force and the paper's statements."""
+"""The trace ratio meets certificates of optimality, brute force and the paper's statements."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_the_value_is_the_root_and_w_attains_it(solver):
         W, value = trace_ratio(A, B, m, solver)
         assert_allclose(W.T @ W, np.eye(m), atol=1e-12)
         assert_allclose(ratio(A, B, W), value, rtol=1e-9)
-        # f(value) = 0 proves that no other W does better.
+        # f(value) = 0 proves that no other W is better.
         top = np.linalg.eigvalsh(A - value * B)[-m:].sum()
         assert abs(top) <= 1e-9 * (np.abs(A).max() + abs(value) * np.abs(B).max())
 
@@ -151,7 +151,7 @@ def test_a_zero_gives_zero_and_the_narrowest_directions(solver):
 
 @pytest.mark.parametrize("solver", ["newton", "bisection"])
 def test_a_negative_definite_is_bounded_by_the_largest_eigenvalues_of_b(solver):
-    # The paper's upper bound, the sum over the smallest ones, lies below the optimum here.
+    # The paper's upper bound uses the smallest eigenvalues of B and is below the optimum here.
     rng = np.random.default_rng(6)
     A, B = -random_psd(rng, 5, 5), random_psd(rng, 5, 5)
     for m in range(1, 6):
@@ -202,7 +202,7 @@ def test_a_regular_right_side_is_regular_in_any_units(units):
     scale = np.where(np.arange(6) % 2, 1.0, units)
     A, B = A * np.outer(scale, scale), B * np.outer(scale, scale)
     _, value = trace_ratio(A, B, 1)
-    # With one column it is a quotient, which is the same in all units.
+    # With one column, the trace ratio is a quotient, which is the same in all units.
     unscaled = scipy.linalg.eigh(
         A / np.outer(scale, scale), B / np.outer(scale, scale), eigvals_only=True
     )

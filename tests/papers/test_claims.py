@@ -39,7 +39,7 @@ def _noise(*key, scale):
 
 
 def _luck(trial):
-    """Return how much harder a split is than the next one, for every method alike; 0 on average."""
+    """Return how much harder a split is than the next one for every method; 0 on average."""
     return 1e-5 if trial.index % 2 else -1e-5
 
 
@@ -73,7 +73,7 @@ def _valley(bottom):
 
 @pytest.fixture(scope="module")
 def along_dimension(tmp_path_factory, write_results, make_spec):
-    """Return a function: a curve over dimensions 1 to 10, own and over re-splits -> summaries."""
+    """Return a function that makes runs over dimensions 1 to 10 with the given errors."""
 
     def build(own, over, noise=0.0):
         def error(trial):
@@ -152,7 +152,7 @@ LEVEL = {"reducer": "none", "classifier": "knn"}
 def test_one_curve_is_compared_with_a_level(
     tmp_path, write_results, make_spec, predicate, verdicts
 ):
-    # A valley with its bottom at 4 is below 8.7 % from 1 to 7.
+    # A curve with its minimum at 4 is below 8.7 % from 1 to 7.
     def error(trial):
         luck = 0.0 if trial.index is None else _luck(trial)
         if trial.reducer == "none":
@@ -173,8 +173,8 @@ def test_two_curves_need_the_interval_of_their_average_difference(
         dim = trial.params["reducer.n_components"]
         if trial.index is None:
             return 0.1 if trial.reducer == "ccdr" else 0.11
-        # The noise of a split is the same everywhere on the curve, so that averaging the places
-        # does not wash it out, and its mean is 0, so that the means alone say so.
+        # The noise of a split is the same along the whole curve, so averaging does not remove it.
+        # Its mean over the splits is 0, so it only widens the interval.
         tilt = noise if trial.index % 2 else -noise
         return (0.1 + tilt if trial.reducer == "ccdr" else 0.11) + dim / 1000
 
@@ -208,7 +208,7 @@ def test_a_rise_within_the_noise_is_not_shown_over_re_splits(along_dimension):
 
 @pytest.fixture
 def methods(tmp_path, write_results, make_spec):
-    """Return a function: errors of CCDR and none, own and over re-splits -> summaries."""
+    """Return a function that makes a run of CCDR and no reduction with the given errors."""
 
     def build(own, over, noise=0.0, **more):
         def error(trial):
@@ -262,8 +262,7 @@ def test_differences_over_re_splits_need_the_corrected_interval(
 
 
 def test_the_correction_is_what_decides(methods):
-    # A mean difference of 1 point with a standard deviation of 2.2 over 20 re-splits: the naive
-    # interval excludes zero, the corrected one, about three times as wide, does not.
+    # The naive interval excludes zero. The corrected one, about three times as wide, does not.
     summaries = methods({"ccdr": 0.08, "none": 0.1}, {"ccdr": 0.08, "none": 0.092}, noise=0.014)
     claim = _claim({"name": "ahead"}, than=THAN)
     lookup = Lookup(summaries, "run", "resplits", "error")
@@ -409,7 +408,7 @@ def test_the_number_of_claims_is_corrected_for(methods):
 
 
 def test_a_reading_is_judged_beside_what_counts(tmp_path, write_results, make_spec):
-    """A second spec, with fewer re-splits, holds what the reading changes."""
+    """A second spec with fewer re-splits has the runs of the alternative interpretation."""
 
     def error(trial):
         return {"ccdr": 0.08 + _luck(trial) if trial.index is not None else 0.08, "none": 0.1}[

@@ -31,7 +31,7 @@ def test_printed_numbers_and_ours_have_a_panel_per_method(summaries):
     (iris,) = [each for each in results if each.entry.id == "iris-nmmp"]
     drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "v"]
     assert drawn[0] == pytest.approx(100 * (iris.own.row["mean"] - 0.965))
-    # The bar is the printed standard deviation, wider than a point.
+    # The width of the bar is twice the printed standard deviation, which is above one point.
     assert axes.patches[0].get_width() == pytest.approx(2 * 1.6)
     assert figure.get_suptitle().replace("\n", " ").strip().endswith("ours minus printed")
     assert "median" in figure.artists[0].get_text()

@@ -1,4 +1,4 @@
-"""Table 3 of the NMMP paper against the data that its specs really run on."""
+"""Table 3 of the NMMP paper equals the sizes of the data that its specs run on."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from ddr_cli.evaluation.splits import make_split
 from ddr_cli.spec import load_spec
 
 PRINTED = [
-    # spec, classes, training number, testing number, input dimensions, dimensions after PCA
+    # spec, classes, training samples, test samples, features, dimensions after PCA
     ("nmmp_iris", 3, 60, 90, 4, 4),
     ("nmmp_balance", 3, 60, 565, 4, 4),
     ("nmmp_faces", 40, 200, 200, 10304, 199),

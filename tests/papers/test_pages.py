@@ -1,4 +1,4 @@
-"""The pages on the papers say no figure that a table or the paper's file does not hold."""
+"""The pages on the papers only have figures that a table or the paper's file contains."""
 
 import re
 from pathlib import Path

@@ -49,7 +49,7 @@ def test_what_the_paper_prints_is_in_the_grid_of_its_spec(name, artefact_id, spe
     artefact = paper.artefact(artefact_id)
     spec = load_spec(spec_name)
     if spec.paper is not None:
-        # Other artefacts may look at its results too.
+        # Other artefacts may also use the results of this spec.
         assert spec.paper.name == name
         assert spec_name in paper.artefact(spec.paper.artefact).specs
     first = next(iter(expand(spec))).split

@@ -36,26 +36,26 @@ def _artefact(*printed, specs=("run",)):
 @pytest.mark.parametrize(
     ("mean", "error", "printed", "verdict"),
     [
-        # One split: equal after rounding, else within a point.
+        # One split: "reproduced" if equal after rounding, "close" if within a percentage point.
         (0.0965, 0.0, _printed("9.65 %"), "reproduced"),
         (0.09654, 0.0, _printed("9.65 %"), "reproduced"),
         (0.09656, 0.0, _printed("9.65 %"), "close"),
         (0.1065, 0.0, _printed("9.65 %"), "close"),
         (0.1066, 0.0, _printed("9.65 %"), "differs (higher)"),
         (0.0864, 0.0, _printed("9.65 %"), "differs (lower)"),
-        # The printed digits say how far it is rounded.
+        # The number of printed digits determines the rounding.
         (0.0864, 0.0, _printed(0.086), "reproduced"),
         (0.0866, 0.0, _printed(0.086), "close"),
         (0.834, 0.0, _printed("83 %"), "reproduced"),
-        # Two Monte-Carlo errors.
+        # A difference of up to two Monte Carlo errors is "reproduced".
         (0.1005, 0.002, _printed("9.65 %"), "reproduced"),
         (0.1006, 0.002, _printed("9.65 %"), "close"),
-        # With errors wider than a point agreement says nothing; a larger difference does.
+        # If the error exceeds a point, a small difference is "uninformative"; a larger one counts.
         (0.0965, 0.012, _printed("9.65 %"), "uninformative"),
         (0.1200, 0.012, _printed("9.65 %"), "uninformative"),
         (0.1206, 0.012, _printed("9.65 %"), "differs (higher)"),
         (0.1200, 0.012, _printed("9.65 %", sd="3 %"), "reproduced"),
-        # A printed standard deviation above a point widens what is close, and one below does not.
+        # A printed standard deviation widens "close" only if it exceeds a point.
         (0.1200, 0.0, _printed("9.65 %", sd="3 %"), "close"),
         (0.1266, 0.0, _printed("9.65 %", sd="3 %"), "differs (higher)"),
         (0.1000, 0.0, _printed("9.65 %", sd="0.1 %"), "close"),
@@ -75,7 +75,7 @@ def test_a_verdict_rests_on_the_difference_and_the_errors_of_both_means(
     ("sd", "splits", "error"),
     [
         ("4 %", 25, np.sqrt(0.02**2 / 5 + 0.04**2 / 25)),
-        # What the paper does not print is ours.
+        # If the paper does not print a deviation or a number of splits, ours is used.
         ("4 %", None, np.sqrt(0.02**2 / 5 + 0.04**2 / 5)),
         (None, None, np.sqrt(2 * 0.02**2 / 5)),
     ],
@@ -94,7 +94,7 @@ def test_the_monte_carlo_error_is_that_of_both_means(
 
 @pytest.fixture
 def summaries(tmp_path, write_results, make_spec):
-    """Return a run whose kNN error is beta / 100, two points higher over re-splits."""
+    """Return a run with an error of beta / 100 for k-NN, and two points more over re-splits."""
 
     def error(trial):
         base = trial.params["reducer.beta"] / 100 + (0.1 if trial.classifier == "linear" else 0.0)
@@ -205,7 +205,8 @@ def _row(reducer, value):
 @pytest.mark.parametrize(
     ("errors", "verdict", "note"),
     [
-        # Of 6435 points 1533 are of the largest class: naming it always is wrong in 76.18 %.
+        # 1533 of 6435 samples are in the largest class: the majority-class baseline errs on 76.18
+        # %.
         ({"ccdr": 0.75, "none": 0.76}, "uninformative", "76.18 %"),
         ({"ccdr": 0.75, "none": 0.70}, "reproduced", ""),
     ],

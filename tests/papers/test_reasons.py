@@ -1,4 +1,4 @@
-"""The counts that reasons give, against the committed journals that are said to show them."""
+"""The counts in reasons equal those in the committed trial logs that they refer to."""
 
 import json
 from itertools import combinations
@@ -15,14 +15,14 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 
 def reason(paper, part):
-    """Return the reason of a part of a claim, as it is printed."""
+    """Return the printed reason of a part of a claim."""
     (found,) = (p for claim in load_paper(paper).claims for p in claim.parts if p.id == part)
     assert found.reason is not None
     return " ".join(found.reason.text.split())
 
 
 def errors(spec, columns, **only):
-    """Return the errors of a run, a row for each split."""
+    """Return the errors of a run, one row per split."""
     trials = pd.read_csv(RESULTS / spec / "trials.csv")
     for column, value in only.items():
         trials = trials[trials[column.replace("__", ".")] == value]

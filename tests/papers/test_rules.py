@@ -1,6 +1,6 @@
-"""No rule by which a verdict is given changes without an entry in the changelog.
+"""A rule that determines verdicts only changes with an entry in the changelog.
 
-The entry ends with ``Hash of all rules: `<digest>`.``, which the test names when it fails.
+The entry ends with ``Hash of all rules: `<digest>`.``; a failing test prints the digest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHANGELOG = TOP / "CHANGELOG.md"
 
 
 def rules(papers, words):
-    """Return every threshold, and what counts, by the name of what it decides."""
+    """Return every threshold, and which results count, by name."""
     found: dict[str, Any] = {
         "numbers": words.numbers.model_dump(exclude={"means", "was", "fixed"}),
         "terms": {
@@ -91,7 +91,7 @@ def test_an_edited_threshold_changes_the_digest(change):
 
 
 def test_the_first_run_of_every_judged_spec_is_on_record():
-    # A journal that is made anew must not turn "fixed after the result was seen" into "before".
+    # Computing a run again must not turn "fixed after the result was seen" into "before".
     seen = glossary().seen
     for path in (TOP / "results").glob("*/manifest.json"):
         manifest = read_manifest(path.parent)

@@ -1,6 +1,6 @@
-"""Every label of a printed number again, from the papers' files and the journals alone.
+"""Every label of a printed number, computed again from the papers' files and the trial logs.
 
-Nothing here imports the program: pandas finds the rows, numpy judges them.
+The tests do not import the program: pandas finds the rows, and numpy computes the labels.
 """
 
 import json
@@ -44,7 +44,7 @@ def _quantity(printed):
 
 
 def _with(rows, params):
-    """Return the rows that have the values of parameters."""
+    """Return the rows that have these parameter values."""
     for name, value in params.items():
         column = rows[name]
         if isinstance(value, dict):
@@ -58,7 +58,7 @@ def _with(rows, params):
 
 
 def _row(artefact, entry, view):
-    """Return the row of ours that an entry means, None if there is nothing to split again."""
+    """Return our row for an entry, or None if it has no re-splits."""
     select = entry["select"]
     spec, params = select.get("spec", artefact["specs"][0]), dict(select.get("params", {}))
     swap = artefact.get("resplits") if view == "resplits" else None
@@ -108,7 +108,7 @@ def _label(entry, row, splits, rule, trivial):
 
 
 def _is_trivial(entry, rows, rule):
-    """Tell whether the majority-class baseline does as well as every method of a table's row."""
+    """Return whether the majority-class baseline is as good as every method of a table's row."""
     metric = entry.get("metric", "error")
     if "row" not in entry or metric not in ("error", "accuracy"):
         return False

@@ -18,7 +18,7 @@ THRESHOLDS = {"separability": 0.94, "silhouette": 0.2, "subclass_accuracy": 0.8}
 
 @pytest.fixture
 def judged(tmp_path, write_results, make_spec):
-    """Return a function: values of the three measures per reducer, printed mark -> result."""
+    """Return a function that makes a run with the given measures and rates it."""
 
     def build(values, printed, repeats=1):
         spec = make_spec(
@@ -99,7 +99,7 @@ def test_a_mark_is_judged_by_what_it_keeps(judged, printed, verdict):
 
 
 def test_the_median_over_the_repeats_decides(judged):
-    # The mean of the silhouettes is above the threshold, their median is not.
+    # The mean of the silhouettes is above the threshold, but their median is not.
     result = judged(_values(0.99, [0.1, 0.15, 0.9], 0.5), "separable", repeats=3).marks[0]
     assert (result.own.kept, result.own.n) == ("separable", 3)
     assert result.own.medians["silhouette"] == 0.15

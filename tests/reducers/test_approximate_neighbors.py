@@ -1,4 +1,4 @@
-"""Neighbour graphs of approximate neighbours: the extra `approximate`."""
+"""Graphs of approximate neighbours, with the extra `approximate`."""
 
 from importlib.metadata import PackageNotFoundError
 
@@ -31,7 +31,7 @@ MODELS = [CCDR(), LaplacianEigenmaps(), LPP(), DiscriminativeProjections(), Lapl
 
 @pytest.fixture
 def set_effort(monkeypatch):
-    """Return a function that sets the effort of the search, also where it does not pay."""
+    """Return a function that sets the search effort and enables the search at any size."""
 
     def set_to(*efforts, links=24):
         monkeypatch.setattr(approximate, "_PAYS", 0)
@@ -99,7 +99,7 @@ def test_samples_from_which_no_link_leads_are_searched_exactly(set_effort, monke
 @INSTALLED
 def test_copies_are_neighbours_of_one_another_and_never_of_themselves(set_effort):
     set_effort(16)
-    # Fewer different samples than faiss has cells.
+    # There are fewer distinct samples than faiss has cells.
     points = np.repeat(np.random.default_rng(0).standard_normal((5, 4)), 200, axis=0)
     found, recall = approximate_neighbors(points, 4)
     assert recall == 1.0
@@ -150,7 +150,7 @@ def test_auto_is_exact_up_to_a_number_of_points(monkeypatch):
     assert searched == []
     model.fit(X[:301], Y[:301])
     assert searched == [301]
-    model.fit(csr_array(X), Y)  # sparse points are searched exactly
+    model.fit(csr_array(X), Y)  # sparse samples are searched exactly
     assert searched == [301]
     with pytest.raises(ValueError, match="use neighbors='exact'"):
         CCDR(neighbors="approximate").fit(csr_array(X), Y)

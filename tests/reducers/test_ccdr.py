@@ -1,4 +1,4 @@
-"""CCDR against the paper's formulas, written out densely."""
+"""CCDR equals the paper's formulas, computed with dense matrices."""
 
 import numpy as np
 import pytest
@@ -13,21 +13,21 @@ BETAS = [0.02, 0.5, 5.0]
 
 
 def blobs(n=180, n_classes=3, d=5, spread=1.5, seed=0):
-    """Return overlapping Gaussian classes, all in one piece."""
+    """Return overlapping Gaussian classes with a connected neighbour graph."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % n_classes
     return spread * rng.standard_normal((n_classes, d))[y] + rng.standard_normal((n, d)), y
 
 
 def hide(y, share=1 / 3, seed=0):
-    """Return the labels with a share of them replaced by -1."""
+    """Return the labels with a fraction of them replaced by -1."""
     hidden = y.copy()
     hidden[np.random.default_rng(seed).random(len(y)) < share] = -1
     return hidden
 
 
 def definition(X, y, beta, k, weights):
-    """Return W, L and D of sections III and IV, by loops over points."""
+    """Return W, L and D of sections III and IV, by loops over samples."""
     n, classes = len(X), np.unique(y[y != -1])
     squared = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     near = np.array(

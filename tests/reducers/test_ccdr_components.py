@@ -1,4 +1,4 @@
-"""Graphs in several pieces: strays without a label, and classes without a path between them."""
+"""Disconnected graphs: components without labels, and classes without a path between them."""
 
 import warnings
 
@@ -61,7 +61,7 @@ def test_classes_without_a_path_between_them_differ_in_the_first_dimensions():
             points[labels == label], np.tile(centre[:2], (sum(labels == label), 1))
         )
     assert len(np.unique(points, axis=0)) == 3
-    # Heaviest against the rest, then the others against each other.
+    # The first dimension separates the heaviest component, and the second separates the other two.
     assert points[labels == "small"][0, 0] == points[labels == "medium"][0, 0]
     assert points[labels == "big"][0, 1] == 0
 

@@ -1,4 +1,4 @@
-"""The paper's headline on the real Landsat data, predefined split."""
+"""The paper's main result on the real Landsat data, with the predefined split."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def joint(landsat):
 
 
 def vote(train, labels, test, k=3):
-    """Return the majority label of the k nearest; on a tie the label met first."""
+    """Return the majority label of the k nearest; in a tie, the label of the nearest."""
     found = labels[kneighbors(train, k, queries=test).indices]
     counts = (found[:, :, None] == found[:, None, :]).sum(axis=2)
     return found[np.arange(len(found)), counts.argmax(axis=1)]

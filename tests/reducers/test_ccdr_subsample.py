@@ -12,7 +12,7 @@ X, Y = X[:600], Y[:600]
 
 
 def separation(embedding):
-    """Return the between-class share of the variance."""
+    """Return the fraction of the variance that is between classes."""
     means = np.array([embedding[label == Y].mean(axis=0) for label in Y])
     return ((means - embedding.mean(axis=0)) ** 2).sum() / (
         (embedding - embedding.mean(axis=0)) ** 2

@@ -1,4 +1,4 @@
-"""Data frames out, by `set_output` or for the whole session: reducers and preprocessing steps."""
+"""Reducers and preprocessing steps return data frames, by `set_output` or for a whole session."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from sklearn.utils import estimator_checks
 from ddr_cli.evaluation.evaluators import PREPROCESSORS
 from ddr_cli.reducers import REDUCERS, ForestEmbedding, get_traits
 
-# Reducers of libraries that may not be installed are in test_extras.py.
+# test_extras.py tests the reducers of libraries that may not be installed.
 OURS = [name for name in REDUCERS.names() if get_traits(REDUCERS.load(name)()).library is None]
 STEPS = [name for name in PREPROCESSORS.names() if name != "svd"]
 ESTIMATORS = [
@@ -23,7 +23,7 @@ ESTIMATORS = [
 for estimator in ESTIMATORS:
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=0)
-# None of them is among the checks of scikit-learn's `check_estimator`.
+# scikit-learn's `check_estimator` has none of these checks.
 CHECKS = [
     "check_global_output_transform_pandas",
     "check_global_set_output_transform_polars",
@@ -46,7 +46,7 @@ def test_scikit_learn_checks_of_data_frames(estimator, check):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 def test_a_session_of_data_frames_has_the_same_numbers_and_the_samples_names(estimator):
-    # scikit-learn's check accepts an error about sparse output, from an inner transformer too.
+    # scikit-learn's own check accepts an error about sparse output, also from an inner transformer.
     if type(estimator).__name__ == "Tfidf":
         pytest.skip("its output is sparse, which scikit-learn puts into no data frame")
     X, y = load_iris(return_X_y=True, as_frame=True)

@@ -1,4 +1,4 @@
-"""What each shipped method declares of itself, against what it does."""
+"""Each shipped method behaves as its traits declare."""
 
 import inspect
 import re
@@ -13,13 +13,13 @@ from ddr_cli.reducers.registry import REDUCERS, get_traits, year
 
 NAMES = [entry.name for entry in REDUCERS.entries() if entry.origin == "ddr"]
 FEW = {"max_iter": 5, "n_estimators": 5, "n_landmarks": 10}
-# Their limit is one on points; how many of these dimensions a graph offers depends on its edges.
+# Their maximum depends on the number of samples; a graph may allow fewer dimensions.
 BY_THEIR_GRAPH = {"ccdr", "isomap", "laplacian_eigenmaps", "lsda"}
-# How precisely or where from an answer is sought, not which.
+# These parameters affect how a result is computed, not which result is sought.
 NOT_TUNED = {
     "random_state", "max_iter", "tol", "solver", "max_condition", "n_landmarks", "n_estimators",
 }  # fmt: skip
-# What is chosen by hand. Whoever takes a grid away has to say so here.
+# These parameters have no grid. If you remove a grid, add its parameter here.
 WITHOUT_GRID = {
     "ccdr": {"epsilon", "n_subsamples", "neighbors"},
     "discriminative_projections": {
@@ -89,7 +89,7 @@ def has_width(name):
     return "n_components" in REDUCERS.load(name)().get_params()
 
 
-# What draws numbers, or is documented with its kernel, has no source to name.
+# These parameters need no source for their defaults.
 WITHOUT_SOURCE = {"random_state", "gamma", "label_values", "fit_intercept"}
 
 
@@ -162,7 +162,7 @@ def test_out_of_sample_and_transductive(name):
         found = embed(name, X, hidden)
         assert len(found) == len(X)
         assert np.isfinite(found).all()
-        # The points without a label are no class of their own: their true labels have no say.
+        # Hidden labels change the embedding only if the method uses labels.
         assert traits.supervised == (not np.allclose(found, embed(name, X, y)))
 
 
@@ -205,7 +205,7 @@ def test_library(name):
 
 
 def tunable(name):
-    """Return the parameters with a number or a choice of words as their default."""
+    """Return the parameters whose default is a number or one of several words."""
     return {
         key
         for key, value in make(name).get_params().items()
@@ -233,7 +233,7 @@ def test_grids(name):
 def test_the_ends_of_a_grid_can_be_fitted(name):
     X, y = points(18)
     for key, values in get_traits(make(name)).grids.items():
-        # Whether a whole number can be depends on how many points and dimensions there are.
+        # The numbers of samples and features limit the values of integer parameters.
         for value in {values[0], values[-1]} - {each for each in values if type(each) is int}:
             embed(name, X, y, **{key: value})
 

@@ -1,4 +1,4 @@
-"""Discriminative Projections against the paper's cost, written out point by point."""
+"""Discriminative Projections equal the paper's cost, computed sample by sample."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from ddr_cli.evaluation.splits import make_split
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import DiscriminativeProjections
 
-# Without ties between distances, so that the order of the points has no part in the graph.
+# Noise removes ties between distances, so that the graph does not depend on the sample order.
 X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))
 Y = load_iris().target
 WINE = load_wine().data / load_wine().data.std(axis=0)
@@ -184,7 +184,7 @@ def one_hot(n=120):
 def test_one_hot_features_give_no_constant_direction():
     points, y = one_hot()
     y[60:] = -1
-    # Each feature group adds up to 1, so f'x = g's = 1 is possible: 0/0 in the quotient.
+    # The features of a group add up to 1, so f'x = g's = 1 is possible: 0/0 in the quotient.
     flat = np.concatenate([np.eye(6)[0].repeat(4), np.ones(2)])
     model = DiscriminativeProjections(8, n_neighbors=8).fit(points, y)
     embedding = model.transform(points)

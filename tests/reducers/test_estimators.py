@@ -1,4 +1,4 @@
-"""What every estimator owes scikit-learn, the engine and its users, driven by one table of them."""
+"""The contracts of all estimators with scikit-learn, the engine and users, from one table."""
 
 import io
 import pickle
@@ -36,15 +36,15 @@ from ddr_cli.reducers import (
     get_traits,
 )
 
-# Half of iris, without its equal points and equal distances, so that no tie decides anything.
+# Half of iris, with noise that removes equal samples and distances, so that ties do not matter.
 X, Y = load_iris(return_X_y=True)
 X, Y = (X + np.random.default_rng(0).normal(0, 0.01, X.shape))[::2], Y[::2]
 
-# Adapters of libraries that may not be installed are in test_extras.py.
+# test_extras.py tests the adapters of libraries that may not be installed.
 EVERY = [entry.name for entry in REDUCERS.entries() if entry.origin == "ddr"]
 OURS = [name for name in REDUCERS.names() if get_traits(REDUCERS.load(name)()).library is None]
-# Every reducer as it is by default (forests with few trees), then options that change what is
-# checked.
+# Every reducer with its defaults (forests with few trees), then options that change the checked
+# behaviour.
 AT_THE_CHECKS = [
     *(REDUCERS.load(name)() for name in OURS if not name.startswith("forest_")),
     ForestEmbedding(n_estimators=5),
@@ -56,7 +56,7 @@ AT_THE_CHECKS = [
     LaplacianRLS(n_neighbors=4, kernel="rbf"),
     KernelPCA(kernel="rbf"),
 ]
-# What a method needs beside its defaults on points as few as these.
+# The parameters that a method needs for so few samples.
 NEEDS = {
     "forest_diffusion": {"n_estimators": 5},
     "forest_embedding": {"n_estimators": 5},
@@ -69,7 +69,7 @@ NEEDS = {
 
 
 def small(name):
-    """Return a method with three columns, or as many as it has at most for three classes."""
+    """Return a method with three components, or its maximum for three classes."""
     model = REDUCERS.load(name)()
     parameters, most = model.get_params(), get_traits(model).max_components
     if "n_components" in parameters:
@@ -79,7 +79,7 @@ def small(name):
     return model.set_params(**NEEDS.get(name, {}))
 
 
-# Every method of ours, then options that change what is checked.
+# Each of ddr's methods, then options that change the tested behaviour.
 TABLE = [
     *map(small, OURS),
     CCDR(3, weights="heat", beta=2.0),
@@ -103,7 +103,7 @@ SHARING = [model for model in TABLE if get_traits(model).neighbors]
 
 
 def expected_failures(estimator):
-    """Return scikit-learn's checks that an estimator is excused from, with the reason."""
+    """Return the checks of scikit-learn that an estimator need not pass, with the reason."""
     excused = {}
     if getattr(estimator, "n_neighbors", 0) == 10:
         reason = "some of the checks have ten points or fewer, which have no ten neighbours"
@@ -111,13 +111,13 @@ def expected_failures(estimator):
     if isinstance(estimator, LaplacianRLS):
         excused["check_classifiers_classes"] = "it names a class -1, which means unlabelled here"
     if isinstance(estimator, SDE | SupervisedLLE):
-        # A regression does not pass through the embedding that it was fitted to. (SSDE's does, on
-        # the checks' three well separated clusters.)
+        # The regression does not reproduce the embedding that it was fitted to. (SSDE's does, on
+        # the checks' three well-separated clusters.)
         reason = "fit_transform returns the embedding, transform the regression on it"
     elif isinstance(estimator, ForestDiffusion):
         reason = "fit_transform uses trees grown without a sample, transform all trees"
     elif isinstance(estimator, CCDR) and estimator.subsample is None:
-        # Eq. 18 places a training point with its label, Eq. 20 with c = 0 a new one without.
+        # Eq. 18 embeds a training sample with its label, Eq. 20 with c = 0 a new sample without.
         reason = "fit_transform uses the labels, transform has none to use"
     else:
         return excused
@@ -128,7 +128,7 @@ def expected_failures(estimator):
 
 
 def ordered(labels):
-    """Return an order of the rows in which no class stands together."""
+    """Return an order of the rows that mixes the classes."""
     return np.argsort(np.random.default_rng(1).random(len(labels)))
 
 
@@ -150,7 +150,7 @@ def test_a_second_fit_and_a_pickled_one_have_the_same_bits(model):
     assert_array_equal(again.transform(X + 0.01), fitted.transform(X + 0.01))
 
 
-# A fit on subsamples keeps the samples of each.
+# A fit on subsamples stores each subsample.
 WHOLE = [model for model in TABLE if not getattr(model, "subsample", None)]
 
 
@@ -163,7 +163,7 @@ def test_a_kept_model_is_hardly_larger_than_its_training_data(model):
     fitted.transform(points[:5])
     file = io.BytesIO()
     joblib.dump(fitted, file)
-    # Of n^2 numbers there would be 4 times as many as in the training data.
+    # n^2 numbers would take 4 times the memory of the training data.
     assert file.tell() < 1.7 * points.nbytes
 
 

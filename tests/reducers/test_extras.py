@@ -1,6 +1,6 @@
-"""The adapters of libraries that are extras; what needs a library is skipped where it is missing.
+"""The adapters of optional libraries; tests that need a library are skipped without it.
 
-How a missing one is told is tested where there is none, and where there is one it is hidden.
+The message about a missing library is tested by hiding the library if it is installed.
 """
 
 import json
@@ -182,13 +182,14 @@ def test_a_network_lowers_its_loss_and_leaves_the_global_stream_alone(model):
     torch.manual_seed(1)
     fitted = clone(model).fit(X, Y)
     assert torch.rand(1).item() == expected
-    fewest = np.log(74)  # of supervised contrast: a sample is next to the 74 others of its class
+    # The supervised contrast is least if each sample coincides with the 74 others of its class.
+    fewest = np.log(74)
     least = fewest if isinstance(model, SupConNet) else 0.0
     assert fitted.loss_path_[-1] - least < (fitted.loss_path_[0] - least) / 2
 
 
 def contrast_by_definition(z, labels, temperature):
-    """Return the mean over the samples with others of their class, pair by pair (Eq. 2)."""
+    """Return Eq. 2, averaged over the samples that are not alone in their class, pair by pair."""
     losses = []
     for i in range(len(z)):
         others = [a for a in range(len(z)) if a != i]
@@ -234,7 +235,7 @@ def test_supcon_net_minimises_the_contrast_of_its_outputs_directions(model):
 )
 def test_scikit_learn_contract(model):
     excused = {
-        # New points are placed by a search of their own, and few have no thirty neighbours.
+        # OpenTSNE optimises new samples separately, and few samples do not have thirty neighbours.
         "check_transformer_general": "an embedding",
         "check_transformer_data_not_an_array": "an embedding",
     }

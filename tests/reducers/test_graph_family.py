@@ -1,4 +1,4 @@
-"""What NMMP, LFDA, LPP, MFA and the kernel forms owe scikit-learn, the engine and their users."""
+"""NMMP, LFDA, LPP, MFA and the kernel forms keep the contracts of scikit-learn and the engine."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ ALL = [*LINEAR, *KERNEL]
 
 @pytest.fixture(scope="module")
 def noisy():
-    """Iris without its equal points and equal distances, so that no tie decides anything."""
+    """Iris with noise that removes equal samples and distances, so that ties do not matter."""
     return X + np.random.default_rng(0).normal(0, 0.01, X.shape)
 
 
@@ -34,7 +34,7 @@ def test_linear_methods_project_centred_data(estimator):
 
 @pytest.mark.parametrize("estimator", ALL, ids=repr)
 def test_sparse_data_give_the_same_embedding(estimator):
-    # Multiples of 1/8, so that both kinds of product are exact and the same neighbours tie.
+    # Multiples of 1/8 make dense and sparse products exact, so that the same neighbours tie.
     data = np.where(X < 1.5, 0.0, np.round(8 * X) / 8)
     dense = clone(estimator).fit(data, Y).transform(data)
     sparse = clone(estimator).fit(sp.csr_array(data), Y).transform(sp.csr_array(data))
@@ -45,7 +45,7 @@ def test_sparse_data_give_the_same_embedding(estimator):
 @pytest.mark.parametrize("estimator", LINEAR, ids=repr)
 def test_a_constant_feature_and_a_copied_one_change_nothing(estimator, noisy):
     wider = np.column_stack([noisy, np.zeros(len(noisy)), noisy[:, 0]])
-    # The copy stretches the first axis; stretching it in the original is the same geometry.
+    # The copy stretches the first axis, as does a factor of sqrt(2).
     same = noisy * [np.sqrt(2), 1, 1, 1]
     expected = clone(estimator).fit(same, Y).transform(same)
     found = clone(estimator).fit(wider, Y).transform(wider)
@@ -107,7 +107,7 @@ def test_fewer_points_than_neighbours_are_an_error():
 
 @pytest.mark.parametrize("estimator", [LFDA(), MFA()], ids=repr)
 def test_a_singular_within_class_scatter_is_said_and_a_ridge_keeps_all(estimator):
-    # 30 points in 29 dimensions, so that three classes leave a null space inside them.
+    # 30 samples span 29 dimensions, so three classes have a singular within-class scatter.
     rng = np.random.default_rng(3)
     wide, labels = rng.standard_normal((30, 50)), np.repeat([0, 1, 2], 10)
     with pytest.warns(UserWarning, match="scatter is singular: .* of 29"):
@@ -170,7 +170,7 @@ def test_landmarks_that_span_the_points_give_the_exact_solution(kernel_form, noi
         assert some.dual_components_.shape == (2, 60)
         assert_allclose(some.eigenvalues_, exact.eigenvalues_, rtol=1e-6)
         expected, found = exact.transform(noisy), some.transform(noisy)
-        # The origin is the landmarks' mean.
+        # With landmarks, the origin is the mean of the landmarks.
         expected, found = expected - expected.mean(axis=0), found - found.mean(axis=0)
         assert_allclose(
             found,
@@ -199,7 +199,7 @@ def test_independent_images_give_the_same_by_a_factor_as_by_eigenvectors(
     kernel_pca = discriminant._independent_images
 
     def unused(*given):
-        assert kernel_pca(*given) is not None  # or nothing would be compared
+        assert kernel_pca(*given) is not None  # otherwise both fits would use the same computation
 
     monkeypatch.setattr(discriminant, "_independent_images", unused)
     assert_allclose(model.fit(noisy, Y).transform(noisy), factor, atol=1e-8)

@@ -1,4 +1,4 @@
-"""Isomap, LLE and kernel PCA: scikit-learn's numbers, made reproducible and safe."""
+"""Isomap, LLE and kernel PCA give scikit-learn's numbers, reproducibly."""
 
 import inspect
 import warnings
@@ -51,7 +51,7 @@ def test_isomap_is_the_definition_and_so_is_its_extension():
     for x, placed in zip(gaps, model.transform(NEW), strict=True):
         near = np.argsort(x)[:8]
         to_train = np.min(x[near][:, None] + np.sqrt(squared)[near], axis=0) ** 2
-        # Gower's formula with the geodesics to the new point.
+        # This is Gower's formula with the geodesics to the new sample.
         expected = model.embedding_.T @ (np.diag(B) - to_train) / model.eigenvalues_ / 2
         assert_allclose(placed, expected, atol=1e-6 * np.abs(model.embedding_).max())
 
@@ -119,7 +119,7 @@ def test_defaults_are_those_of_scikit_learn_except_where_said(ours, theirs, left
         KernelPCA: {"eigen_solver", "random_state", "gamma"},
     }
     assert differ == said[ours]
-    # Whatever scikit-learn adds must be looked at.
+    # If scikit-learn adds a parameter, decide here whether ddr should set it.
     assert set(passed) == set(standard)
 
 
@@ -157,7 +157,7 @@ def test_lle_takes_enough_neighbours():
     k = model.n_neighbors_
     assert closed_groups(kneighbors(TWO, k).indices).max() == 0
     assert closed_groups(kneighbors(TWO, k - 1).indices).max() == 1
-    # Not one point per group.
+    # The samples of a group do not collapse to one point.
     for group in (model.embedding_[:40], model.embedding_[40:]):
         assert np.linalg.matrix_rank(group - group.mean(axis=0), tol=1e-3) > 0
     with warnings.catch_warnings():
@@ -166,7 +166,8 @@ def test_lle_takes_enough_neighbours():
 
 
 def test_groups_without_neighbours_outside_are_the_null_space():
-    # A point between two groups connects the graph, but no neighbour leads out of either.
+    # A sample between two groups connects the graph, but no sample of a group has a neighbour
+    # outside it.
     left = np.random.default_rng(0).random((12, 2))
     X = np.vstack([left, left + np.array([9, 0]), [[5.0, 0.5]]])
     found = kneighbors(X, 3)

@@ -1,4 +1,4 @@
-"""Laplacian eigenmaps against the definition, and the extension to new points."""
+"""Laplacian eigenmaps equal the definition, and so does their extension to new samples."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def weight(gap, kind, epsilon):
 
 
 def definition(X, k, kind, epsilon):
-    """Return W pair by pair, and the width of the kernel."""
+    """Return W pair by pair, and the bandwidth of the kernel."""
     n = len(X)
     gaps = np.array([[np.linalg.norm(a - b) for b in X] for a in X])
     order = [np.argsort(np.where(np.arange(n) == i, np.inf, gaps[i])) for i in range(n)]
@@ -55,7 +55,7 @@ def test_new_points_are_placed_by_the_eigenfunctions(kind, epsilon):
     model = LaplacianEigenmaps(3, n_neighbors=6, weights=kind, epsilon=epsilon).fit(CLOUD)
     W, width = definition(CLOUD, 6, kind, epsilon)
     degree = W.sum(axis=1)
-    # As the formula stands in the paper: eigenvectors and eigenvalues of the normalised kernel.
+    # This is the paper's formula, with the eigenvectors and eigenvalues of the normalised kernel.
     mu, V = np.linalg.eigh(W / np.sqrt(np.outer(degree, degree)))
     mu, V = mu[::-1][1:4], V[:, ::-1][:, 1:4]
     placed = model.transform(NEW)
@@ -105,19 +105,19 @@ def test_parts_are_connected_by_their_shortest_bridges(kind, sparse):
         edges[*model.bridges_.T] = edges[*model.bridges_[:, ::-1].T] = 0
         assert_allclose(model.affinity_[a, b], edges[edges > 0].mean())
     assert np.all(model.eigenvalues_ > 0)
-    # Two dimensions tell the parts apart, the third is inside of one.
+    # Two dimensions separate the components, and the third varies inside one.
     one = model.embedding_[:40]
     assert np.ptp(one[:, 2]) > 0.2 * np.ptp(model.embedding_[:, 2])
 
 
-# With two neighbours the strays have none outside; with eight they have, whose heat is nearly 0.
+# With two neighbours, the strays have none outside; with eight they have some, with weights near 0.
 @pytest.mark.parametrize("k", [2, 8])
 def test_strays_do_not_take_a_dimension(k):
     X = np.vstack([ROLL[:300], [[30.0, 0, 0], [30.1, 0, 0], [30, 0.1, 0]]])
     model = LaplacianEigenmaps(2, n_neighbors=k)
     with pytest.warns(UserWarning, match="edges that connect the graph were added"):
         model.fit(X)
-    # Their indicator would leave all others on one point.
+    # The strays' indicator vector would map all other samples to one point.
     spread = np.std(model.embedding_[:300], axis=0)
     assert np.all(spread > 0.1 * np.abs(model.embedding_).max(axis=0))
 

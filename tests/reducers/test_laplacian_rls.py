@@ -1,4 +1,4 @@
-"""Laplacian RLS against its cost, written out pair by pair, and against scikit-learn's ridge."""
+"""Laplacian RLS equals its cost, computed pair by pair, and scikit-learn's ridge."""
 
 import numpy as np
 import pytest
@@ -12,12 +12,12 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import LaplacianRLS
 
-# Without ties between distances, so that the order of the points has no part in the graph.
+# Noise removes ties between distances, so that the graph does not depend on the sample order.
 X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))
 Y = load_iris().target
 SOME = np.where(np.random.default_rng(1).random(150) < 0.3, Y, -1)
 WINE = load_wine().data / load_wine().data.std(axis=0)
-TWO = np.minimum(SOME, 1)  # two classes, hence one function of the values -1 and 1
+TWO = np.minimum(SOME, 1)  # two classes give one function with the targets -1 and 1
 VALUES = np.where(TWO == -1, np.nan, 2.0 * TWO - 1)
 
 
@@ -34,7 +34,7 @@ def weights(X, k, kind="heat"):
 
 
 def assert_weights(model, K, W, alpha, mu):
-    """Check the penalties' factors against the sums over images that define their units."""
+    """Check the penalties' factors against the sums over samples that define their units."""
     n = len(K)
     squared = np.diag(K)[:, None] + np.diag(K) - 2 * K
     scatter = squared.sum() / (2 * n)
@@ -46,7 +46,7 @@ def assert_weights(model, K, W, alpha, mu):
 
 
 def minimiser(features, norm, y, W, alpha, mu, intercept):
-    """Return the coefficients, and the intercept, of least cost, one outer product per term."""
+    """Return the coefficients and the intercept of least cost, one outer product per term."""
     n, p = features.shape
     rows = np.column_stack([features, np.full(n, float(intercept))])
     squares, image = np.zeros((p + 1, p + 1)), np.zeros(p + 1)

@@ -1,6 +1,6 @@
-"""What may be done to the data without an embedding changing, as properties of each method.
+"""Changes of the data that leave the embedding of each method unchanged.
 
-`docs/invariances.md` is the list of what does not hold, each entry with its reason.
+`docs/invariances.md` lists the exceptions, each with its reason.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ITERATIVE = "lmnn mcml nca logistic_projection"
 
 
 def make(name, n_components=2):
-    """Return a method that is the same each time."""
+    """Return a method with fixed random state and options."""
     reducer = REDUCERS.load(name)(**OPTIONS.get(name, {}))
     given_here = {"n_components": n_components, "random_state": 0}
     return reducer.set_params(
@@ -112,14 +112,14 @@ CHANGES = [shift, rotation, unit, units, constant, order, classes, layout, float
 
 
 def read_only(X):
-    """Return a copy in Fortran's order which can't be written to."""
+    """Return a read-only copy in Fortran order."""
     copy = np.array(X, order="F")
     copy.setflags(write=False)
     return copy
 
 
 def distances(name, X, y, new, kernel=None):
-    """Return the distances between all samples in the embedding: those fitted, and new ones."""
+    """Return the distances between all training and new samples in the embedding."""
     reducer = make(name) if kernel is None else make(name).set_params(kernel=kernel)
     fitted = reducer.fit_transform(X, y)
     return pdist(np.vstack([fitted, reducer.transform(new)]).astype(float))
@@ -139,7 +139,7 @@ def before(name, seed, kernel=None):
 
 
 def is_unchanged(name, change, seed, kernel=None):
-    """Return whether a change of the data leaves an embedding's distances as they are."""
+    """Return whether a change of the data leaves the distances in the embedding unchanged."""
     data, expected = before(name, seed, kernel)
     changed = change(np.random.default_rng(seed), *data)
     try:
@@ -254,7 +254,7 @@ def test_the_page_lists_what_changes_a_kernel(name, kernel, change):
 def test_ties_constants_and_few_points_are_fitted_or_refused(
     name, seed, n, d, values, n_components
 ):
-    # With few values there are equal points and constant features; classes may have one point.
+    # Few values give equal samples and constant features; a class may have a single sample.
     rng = np.random.default_rng(seed)
     X = rng.integers(0, values, size=(n, d), endpoint=True).astype(float)
     y = np.append(rng.integers(0, 3, size=n - 1), 3)

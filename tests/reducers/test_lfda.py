@@ -1,4 +1,4 @@
-"""LFDA and its kernel form against the paper's formulas, written out pair by pair."""
+"""LFDA and its kernel form equal the paper's formulas, computed pair by pair."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from ddr_cli.reducers.lfda import local_scatter
 
 
 def affinity(D2, y, k):
-    """Local scaling inside each class from squared distances; 0 between classes."""
+    """Return the local scaling inside each class from squared distances; 0 between classes."""
     n = len(y)
     sigma = np.empty(n)
     for i in range(n):
@@ -48,8 +48,8 @@ def objective(T, S_w, S_b):
 
 
 def without_ties(X):
-    # Local scales depend on the k-th nearest only by its distance, so ties don't matter, but
-    # eight equal points would have a scale of 0, which the definition doesn't allow.
+    # Ties do not matter, because a local scale is only the distance to the k-th nearest sample. But
+    # eight equal samples would have a scale of 0, which the definition does not allow.
     return X + np.random.default_rng(0).normal(0, 1e-3, X.shape)
 
 
@@ -174,7 +174,7 @@ def test_the_kernel_form_is_the_definitional_problem_in_the_kernel_matrix():
     size = within[0, 0]
     assert_allclose(within, size * np.eye(2), atol=1e-7 * size)
     assert_allclose(between, size * np.diag(fitted.eigenvalues_), atol=1e-6 * between.max())
-    # No alpha does better: the ratio's largest values, with the constant direction left out.
+    # These are the largest ratios without the constant direction, so no alpha is better.
     basis = scipy.linalg.null_space(np.ones((1, n)))
     A, B = Kc @ L_b @ Kc, Kc @ L_w @ Kc + ridge * Kc
     best = scipy.linalg.eigh(basis.T @ A @ basis, basis.T @ B @ basis, eigvals_only=True)[::-1]

@@ -41,7 +41,7 @@ def test_lda_with_fewer_points_than_features_reduces_by_pca_first():
     y = np.arange(40) % 4
     X = rng.standard_normal((4, 300))[y] + 0.5 * rng.standard_normal((40, 300))
     model = LDA(3, max_condition=1e10).fit(X, y)
-    # 40 points in 4 classes leave 36 dimensions of scatter within classes.
+    # 40 samples in 4 classes have a within-class scatter of rank 36.
     assert model.n_dimensions_ == 36
     principal = decomposition.PCA(36).fit(X)
     reduced = LDA(3).fit(principal.transform(X), y)
@@ -58,7 +58,7 @@ def test_lda_ignores_constant_and_repeated_features():
 
 
 def test_lda_finds_all_dimensions_of_a_singular_scatter_by_default():
-    # Five samples in four classes leave one dimension inside the classes.
+    # Five samples in four classes have a within-class scatter of rank 1.
     X, y = np.random.default_rng(0).normal(size=(5, 3)), [0, 0, 1, 2, 3]
     model = LDA().fit(X, y)
     assert len(model.components_) == model.n_dimensions_ == 1

@@ -1,4 +1,4 @@
-"""LPP against the paper's formulas, written out pair by pair."""
+"""LPP equals the paper's formulas, computed pair by pair."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_it_is_the_paper_s_definition(data, kind, k, epsilon):
 
 
 def test_features_that_sum_to_a_constant_give_no_constant_direction():
-    # One-hot features: a = (1, ..., 1) puts every point at the same place, with eigenvalue 0.
+    # One-hot features: a = (1, ..., 1) maps all samples to the same value, with eigenvalue 0.
     rng = np.random.default_rng(0)
     one_hot = np.hstack([np.eye(4)[rng.integers(0, 4, 80)] for _ in range(3)])
     one_hot += 0.05 * (lambda noise: noise - noise.mean(axis=1, keepdims=True))(
@@ -60,7 +60,7 @@ def test_features_that_sum_to_a_constant_give_no_constant_direction():
     embedding = LPP(2, n_neighbors=8).fit_transform(one_hot)
     assert np.all(embedding.std(axis=0) > 0.1 * np.abs(embedding).max(axis=0))
     W = weights(one_hot, 8, "heat", "mean")
-    # Orthogonal to the constant in the metric of the constraint, like all other solutions.
+    # All solutions are orthogonal to the constant in the metric of the constraint.
     assert_allclose(W.sum(axis=1) @ embedding, 0, atol=1e-8)
 
 

@@ -1,7 +1,7 @@
-"""The unsupervised embeddings against each other, and against scikit-learn's where there is one.
+"""The unsupervised embeddings, compared with each other and with scikit-learn's.
 
-Each method has its definition tested in a file of its own; here are the cases in which two of them
-are the same by theory though not by code.
+Each method's own test file tests its definition. This file tests cases in which two methods are
+equal in theory but have different code.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def turned(A, B):
 
 
 def assert_same(ours, theirs):
-    """Both fitted models have the same embedding up to signs, and the same extension with them."""
+    """Assert that two models have the same embedding up to signs, and the same extension."""
     scale = np.abs(theirs.fit_transform(TRAIN)).max()
     signs = np.sign(np.sum(ours.fit_transform(TRAIN) * theirs.fit_transform(TRAIN), axis=0))
     for X in (TRAIN, NEW):
@@ -57,11 +57,11 @@ def test_euclidean_scaling_and_the_linear_kernel_are_principal_component_analysi
 
 
 def test_with_all_points_as_neighbours_isomap_is_classical_scaling():
-    """Straight lines are shortest, so the geodesics are the distances themselves."""
+    """If all samples are neighbours, the geodesic distances are the distances themselves."""
     ours, theirs = Isomap(3, n_neighbors=299).fit(TRAIN), MDS(3).fit(TRAIN)
     expected = turned(theirs.embedding_, ours.embedding_)
     assert_allclose(ours.embedding_, expected, atol=1e-8 * np.abs(expected).max())
-    # A new point has 299 of the 300 as neighbours, and reaches the farthest by way of another.
+    # A new sample has 299 of 300 as neighbours and reaches the farthest through another one.
     placed = turned(theirs.transform(NEW), ours.transform(NEW))
     assert_allclose(ours.transform(NEW), placed, atol=2e-3 * np.abs(placed).max())
 
@@ -93,7 +93,7 @@ def test_without_supervision_supervised_lle_is_lle():
 def test_on_its_affinity_scikit_learns_spectral_embedding_agrees(weights):
     ours = LaplacianEigenmaps(3, n_neighbors=8, weights=weights).fit(TRAIN)
     theirs = SpectralEmbedding(3, affinity="precomputed", eigen_solver="arpack", random_state=0)
-    # scikit-learn's generalised eigenvectors, too, but scaled by another norm.
+    # scikit-learn solves the same generalised eigenproblem, but scales the vectors differently.
     embedding = theirs.fit_transform(ours.affinity_.toarray())
     embedding /= np.linalg.norm(embedding, axis=0)
     units = ours.embedding_ / np.linalg.norm(ours.embedding_, axis=0)
@@ -117,7 +117,7 @@ def test_scaling_refuses_distances_that_are_none():
 
 
 def test_isomap_unrolls_what_scaling_leaves_rolled_up():
-    """The distances along the sheet are those in the plane it was rolled from."""
+    """The distances along the sheet are those in the plane from which it was rolled."""
     roll = swiss_roll(n_samples=900, random_state=1).X
     angle = np.hypot(roll[:, 0], roll[:, 2])
     along = (angle * np.sqrt(1 + angle**2) + np.arcsinh(angle)) / 2
@@ -132,13 +132,14 @@ def test_isomap_unrolls_what_scaling_leaves_rolled_up():
 
 
 def test_isomap_by_landmarks_is_isomap_where_the_geodesics_are_straight():
-    """Distances to landmarks that span the points tell all there is of them."""
+    """The distances to landmarks that span the samples determine the whole embedding."""
     some = Isomap(3, n_neighbors=299, n_landmarks=40, random_state=0).fit(TRAIN)
     assert some.landmarks_.shape == (40,)
     assert_allclose(cdist(some.embedding_, some.embedding_), cdist(TRAIN, TRAIN), atol=1e-8)
     assert_allclose(some.transform(TRAIN[:50]), some.embedding_[:50], atol=1e-6)
     assert_allclose(some.embedding_[some.landmarks_].mean(axis=0), 0, atol=1e-8)
-    # Along the roll the geodesics bend, and the landmarks' plane is nearly that of all points.
+    # On the roll, geodesics are curved, so the landmarks' plane only approximates that of all
+    # samples.
     whole = Isomap(2, n_neighbors=8).fit(TRAIN)
     some = Isomap(2, n_neighbors=8, n_landmarks=100, random_state=0).fit(TRAIN)
     gaps = cdist(whole.embedding_, whole.embedding_), cdist(some.embedding_, some.embedding_)

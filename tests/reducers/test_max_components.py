@@ -1,4 +1,4 @@
-"""What a reducer says it can offer is what it can fit, and one dimension more is refused."""
+"""A reducer can fit the maximum of n_components that it declares, and refuses one more."""
 
 import warnings
 
@@ -7,17 +7,16 @@ import pytest
 
 from ddr_cli.reducers import REDUCERS, get_traits
 
-# What of 20 points can be extended to others, or has neighbours of its class, depends on their
-# graph: theirs is a bound alone.
+# How many dimensions these methods have depends on their graph, so the maximum is only a bound.
 BOUNDS = ("ccdr", "laplacian_eigenmaps", "lsda")
 GENERATOR = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2, 3], 5)
-# With more points than features, and with fewer.
+# More samples than features, and fewer.
 SHAPES = [GENERATOR.normal(size=(20, 7)) + Y[:, None], GENERATOR.normal(size=(20, 30))]
 OPTIONS = {
     "forest_diffusion": {"n_estimators": 5},
     "forest_embedding": {"n_estimators": 5},
-    # Paths over fewer neighbours are no Euclidean distances.
+    # With fewer neighbours, the path lengths are not Euclidean distances.
     "isomap": {"n_neighbors": 19},
     "lda": {"max_condition": 1e9},
     "lfda": {"reg": 0.1},
@@ -58,7 +57,7 @@ def test_what_is_offered_can_be_fitted_and_one_more_can_not(name, X):
         wider = width(name, X, m + 1, **options)
     except ValueError:
         return
-    # The engine refuses an embedding that is narrower than asked for.
+    # If the fit does not raise, it has only m columns, which the engine refuses.
     assert wider == m
 
 

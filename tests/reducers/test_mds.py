@@ -1,4 +1,4 @@
-"""Classical multidimensional scaling and Gower's formula, against their definitions."""
+"""Classical multidimensional scaling and Gower's formula equal their definitions."""
 
 import numpy as np
 import pytest
@@ -30,12 +30,12 @@ def test_it_is_torgerson_s_definition(metric):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_new_point_is_the_last_coordinate_of_a_bordered_problem(metric):
-    """Gower's argument: with all dimensions, the distances from the centre must come out."""
+    """Gower's argument: with all dimensions, the distances from the centre are exact."""
     model = MDS(3, metric).fit(TRAIN)
     Y = model.embedding_
     to_train = cdist(NEW, TRAIN, metric) ** 2
     squared = cdist(TRAIN, TRAIN, metric) ** 2
-    # Inner products with the new point, from the cosine rule at the centre of the others.
+    # The inner products with the new sample follow from the law of cosines at the centroid.
     own = to_train.mean(axis=1) - squared.mean() / 2
     others = squared.mean(axis=1) - squared.mean() / 2
     inner = (own[:, None] + others - to_train) / 2

@@ -1,4 +1,4 @@
-"""MFA and its kernel form against the paper's formulas, written out pair by pair."""
+"""MFA and its kernel form equal the paper's formulas, computed pair by pair."""
 
 import numpy as np
 import pytest

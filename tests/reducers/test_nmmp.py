@@ -1,4 +1,4 @@
-"""NMMP against the paper's formulas, written out pair by pair."""
+"""NMMP equals the paper's formulas, computed pair by pair."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def nearest(X, candidates, i, k):
 
 
 def scatters(X, y, k_w, k_b):
-    """Equations 3 and 5: sums over the pairs that are in each other's neighbourhood."""
+    """Return equations 3 and 5 as sums over the pairs in each other's neighbourhood."""
     n, d = X.shape
     own, other = [], []
     for i in range(n):
@@ -40,7 +40,7 @@ def scatters(X, y, k_w, k_b):
 
 
 def table_1(A, B, m, epsilon=1e-13):
-    """The paper's algorithm for m > d - rank(B)."""
+    """Return the result of the paper's algorithm for m > d - rank(B)."""
     alpha, beta = np.linalg.eigvalsh(A)[::-1], np.linalg.eigvalsh(B)
     low, high = np.trace(A) / np.trace(B), alpha[:m].sum() / beta[:m].sum()
     while high - low > epsilon * high:
@@ -86,7 +86,7 @@ def test_pca_to_the_full_rank_first_changes_nothing():
 
 
 def test_where_classes_are_flat_the_ratio_is_infinite():
-    # Two parallel planes: along their normal no two points of a class differ.
+    # In two parallel planes, samples of a class do not differ along the normal.
     rng = np.random.default_rng(0)
     X = np.vstack([np.c_[rng.standard_normal((30, 2)), np.full(30, z)] for z in (0.0, 1.0)])
     y = np.repeat([0, 1], 30)
@@ -97,7 +97,7 @@ def test_where_classes_are_flat_the_ratio_is_infinite():
 
 
 def test_the_null_space_of_the_data_is_never_a_component():
-    # 12 points in 40 dimensions: without step 0, directions without any variance would do.
+    # 12 samples in 40 dimensions: without step 0, directions without variance would be solutions.
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((12, 40)), np.repeat([0, 1], 6)
     embedding = NMMP(5, n_neighbors_between=3).fit_transform(X, y)
@@ -105,7 +105,7 @@ def test_the_null_space_of_the_data_is_never_a_component():
 
 
 def test_rings_in_noise_are_found():
-    # The paper's Figure 2: the class means coincide, and the noise is wide.
+    # In the paper's Figure 2, the class means coincide, and the noise has a large variance.
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 100)
     angle, radius = rng.uniform(0, 2 * np.pi, 300), 1 + y + rng.normal(0, 0.1, 300)
@@ -117,7 +117,7 @@ def test_rings_in_noise_are_found():
     assert np.rad2deg(pca.max()) > 60
 
 
-# NMMP on real data comes out where Table 4 prints it, within the paper's deviation.
+# On real data, NMMP's accuracy is compared with the paper's Table 4.
 _UNIT = [("rescale", {"by": "all"}), ("unit_length", {})]
 
 
@@ -145,5 +145,5 @@ def test_accuracy_on_real_data_is_that_of_table_4(
         classifier = KNNClassifier(3, ties="smallest_label")
         classifier.fit(reducer.fit_transform(train, data.y[split.train]), data.y[split.train])
         accuracy.append(classifier.score(reducer.transform(test), data.y[split.test]))
-    # The mean of 8 splits itself varies by a third of their deviation.
+    # The standard error of a mean over 8 splits is about a third of the standard deviation.
     assert abs(100 * np.mean(accuracy) - printed) <= 1.5 * sd

@@ -1,4 +1,4 @@
-"""The rivals that are written here or rest on scikit-learn, each against its definition."""
+"""Competing methods that ddr implements or takes from scikit-learn equal their definitions."""
 
 import warnings
 
@@ -44,7 +44,7 @@ from ddr_cli.reducers import (
 
 RAW, WINE_Y = load_wine(return_X_y=True)
 WINE = scale(RAW)
-# Fewer points than features, and classes of unlike sizes.
+# Fewer samples than features, and classes of different sizes.
 GENERATOR = np.random.default_rng(0)
 WIDE_Y = np.repeat([0, 1, 2], [4, 9, 7])
 WIDE = GENERATOR.normal(size=(20, 30)) + 2 * np.eye(3, 30)[WIDE_Y]
@@ -79,7 +79,7 @@ def test_mmc_is_the_eigenvectors_of_the_difference_of_scatters(X, y):
     A = model.components_
     assert_allclose(A @ A.T, np.eye(4), atol=1e-10)
     assert_allclose(M @ A.T, A.T * model.eigenvalues_, atol=1e-9 * abs(M).max())
-    # The null space of the data has the eigenvalue 0, which the definition may prefer.
+    # The null space of the data has eigenvalue 0, which may exceed others, but MMC excludes it.
     inside = PCA().fit(X).components_[: np.linalg.matrix_rank(X - X.mean(axis=0))]
     assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(inside @ M @ inside.T)[:-5:-1])
 
@@ -93,7 +93,7 @@ def test_olda_is_an_orthonormal_basis_of_the_definitions_solutions(X, y, m):
     model = OLDA(m).fit(X, y)
     assert_allclose(model.components_ @ model.components_.T, np.eye(m), atol=1e-10)
     assert_allclose(model.eigenvalues_, values.real[order], atol=1e-8)
-    if X is WINE or m == 2:  # equal eigenvalues have no first solution
+    if X is WINE or m == 2:  # if the eigenvalues are equal, the first solution is not unique
         assert angle(model.components_, vectors.real[:, order].T) < 1e-6
 
 
@@ -113,7 +113,7 @@ def test_lol_is_the_means_then_the_principal_components_within(X, y):
 
 
 def test_lol_leaves_out_what_is_no_new_direction():
-    # Three means on a line, in a plane: the second difference is none.
+    # Three class means are on a line, so the second difference of means adds no direction.
     X = np.array([[0.0, 1], [0, 3], [1, 1], [1, 3], [2, 1], [2, 3]])
     model = LOL(2).fit(X, [0, 0, 1, 1, 2, 2])
     assert_allclose(abs(model.components_), np.eye(2), atol=1e-12)
@@ -246,7 +246,7 @@ def test_shrinkage_lda_has_scikit_learns_covariance(X, y, shrinkage):
     ],
 )
 def test_rda_has_the_distances_of_the_regularised_gaussians_scores(X, y, pooling, shrinkage, make):
-    # New samples are outside the span of the training samples where these are few.
+    # If there are few training samples, the new samples are outside their span.
     n, d, scores = len(X), X.shape[1], []
     new = np.vstack([X, X[:10] + np.random.default_rng(1).normal(size=(10, d))])
     pooled = scatters(X, y)[0]
@@ -260,7 +260,7 @@ def test_rda_has_the_distances_of_the_regularised_gaussians_scores(X, y, pooling
         scores.append(density.logpdf(new) + np.log(len(members) / n))
     centred = np.array(scores).T - np.mean(scores, axis=0)[:, None]
     placed = RDA(2, pooling, shrinkage).fit(make(X), y).transform(make(new))
-    # Two dimensions hold the differences of the scores of three classes.
+    # Two dimensions contain the differences between the scores of three classes.
     assert_allclose(pdist(placed), pdist(centred), rtol=1e-6, atol=1e-8)
     assert_allclose(np.cov(placed[:n].T)[0, 1], 0, atol=1e-8 * placed.var())
 
@@ -306,7 +306,7 @@ def test_pls_da_deflates_by_leading_singular_vectors(X, y, scale):
 
 @pytest.mark.parametrize("scale", [False, True])
 def test_pls_da_computes_no_component_of_rounding(scale):
-    # One whitened component reproduces the two classes of few samples: the rest is rounding.
+    # With so few samples, one whitened component reproduces both classes, and the rest is rounding.
     rng = np.random.default_rng(0)
     X, y = PCA().fit_transform(rng.normal(size=(60, 200)))[:, :-1], np.arange(60) % 2
     order = rng.permutation(60)
@@ -340,7 +340,7 @@ def test_pls_da_stops_where_nothing_is_left_to_explain():
 
 
 def logistic_weights(X, y, C):
-    """Minimise the docstring's objective by Newton's method, one row of weights for each class."""
+    """Minimise the docstring's objective by Newton's method, with one row of weights per class."""
     (n, d), K = X.shape, y.max() + 1
     Z, one_hot = np.column_stack([X, np.ones(n)]), np.eye(K)[y]
     penalty = np.append(np.ones(d), 0.0)
@@ -358,7 +358,7 @@ def logistic_weights(X, y, C):
         inner = np.einsum("nk,kl->nkl", chances, np.eye(K)) - chances[:, :, None] * chances[:, None]
         hessian = C * np.einsum("nkl,ni,nj->kilj", inner, Z, Z, optimize=True)
         hessian = hessian.reshape(V.size, V.size) + np.diag(np.tile(penalty, K))
-        # An equal change of all intercepts changes nothing.
+        # The Hessian is singular, because an equal change of all intercepts changes nothing.
         step = np.linalg.lstsq(hessian, gradient.ravel(), rcond=1e-15)[0].reshape(V.shape)
         length = 1.0
         while objective(V - length * step) > objective(V) and length > 1e-9:
@@ -430,7 +430,7 @@ def test_forest_diffusion_solves_the_eigenproblem_of_out_of_bag_proximities(time
     assert_allclose(abs(model.embedding_), abs(vectors * values**time), atol=1e-7)
     placed = brute_force_proximities(model.forest_, scaled, scaled_new) @ vectors
     assert_allclose(abs(model.transform(new)), abs(placed * values ** (time - 1)), atol=1e-7)
-    # The proximities vote as the forest does on samples that it has not used.
+    # Votes weighted by proximity are the out-of-bag votes of the forest.
     forest = RandomForestClassifier(50, min_samples_leaf=1, random_state=0, oob_score=True)
     forest.fit(scaled, y)
     assert_allclose(P @ np.eye(3)[y], forest.oob_decision_function_, atol=1e-12)
@@ -447,7 +447,7 @@ def test_forest_diffusion_separates_groups_without_any_proximity_first():
 
 
 def predictor(X, y, M, bandwidth, reg):
-    """Return scikit-learn's kernel ridge regression of the indicators, in a metric."""
+    """Return scikit-learn's kernel ridge regression of the class indicators in a metric."""
     centred = X - X.mean(axis=0)
     sigma = bandwidth * np.sqrt(np.trace(M @ centred.T @ centred) / len(X))
 
@@ -510,7 +510,7 @@ def test_kernel_approximation_with_all_points_is_kernel_discriminant_analysis():
     Z = (vectors * np.sqrt(abs(values)))[:, 1:]  # the constant vector is left out
     within, between = scatters(Z, WINE_Y)
     ridge = 0.01 * np.trace(within) / len(within)
-    # Over n: with the covariances, the scale does not depend on the number of samples.
+    # Dividing by n gives covariances, so that the scale does not depend on the number of samples.
     _, A = scipy.linalg.eigh(between / 178, (within + ridge * np.eye(len(within))) / 178)
     assert_allclose(pdist(placed), pdist(Z @ A[:, :-3:-1]), rtol=1e-6)
 
@@ -566,7 +566,7 @@ def test_more_dimensions_than_the_class_means_span_are_refused(model):
 def test_features_limit_the_dimensions_too(model):
     with pytest.raises(ValueError, match=r"at most 1 .*n_features, .*X has 1 feat"):
         clone(model).fit(WINE[:, :1], WINE_Y)
-    # Two features of two classes are refused in the same words as four.
+    # With two classes, two features give the same message as four.
     for d in (2, 4):
         with pytest.raises(ValueError, match=rf"X has {d} features and y has 2 classes"):
             clone(model).fit(WINE[:, :d], WINE_Y > 0)

@@ -17,11 +17,11 @@ from ddr_cli.reducers import LDA, LFDA, LSDA, MFA, REDUCERS, KernelLFDA, KernelM
 
 OURS = [name for name in REDUCERS.names() if get_traits(REDUCERS.load(name)()).library is None]
 COPIES = 4
-# Their papers, or scikit-learn, give each dimension unit length over all samples.
+# Their papers or scikit-learn define each dimension to have unit length over all samples.
 UNIT_LENGTH = {"ccdr", "laplacian_eigenmaps", "lle"}
-# What they fit weighs a sum over samples or pairs of them, in which copies have distance 0,
-# against a penalty, a margin or the unit of a softmax. Trees grown without a
-# sample know its copies.
+# These weigh a sum over samples or pairs, in which copies have distance 0, against a penalty, a
+# margin or the unit of a softmax. In forest_diffusion, trees grown without a sample contain its
+# copies.
 LEARNT = {"forest_diffusion", "lmnn", "logistic_projection", "nca"}
 NEIGHBORS = ("n_neighbors", "n_neighbors_within")
 
@@ -32,7 +32,7 @@ def samples(n=60, d=6):
 
 
 def spread(name, copies):
-    """Return the embedding's standard deviation with copies of each sample and its neighbours."""
+    """Return the standard deviation of an embedding with copies of each sample and neighbour."""
     X, y = samples()
     model = REDUCERS.load(name)()
     known = model.get_params()
@@ -42,13 +42,13 @@ def spread(name, copies):
         if isinstance(known.get(key), int):
             model.set_params(**{key: copies * (known[key] + 1) - 1})
     if "n_neighbors_between" in known:
-        # Pairs of copies of two samples: for MFA the closest pairs, for NMMP a sample's nearest.
+        # Two samples have copies**2 pairs of copies. MFA counts pairs, NMMP neighbours of a sample.
         pairs = copies**2 if "mfa" in name else copies
         model.set_params(n_neighbors_between=pairs * known["n_neighbors_between"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         X, y = np.tile(X, (copies, 1)), np.tile(y, copies)
-        # Its eigenvectors for equal samples are arbitrary.
+        # LLE's eigenvectors are arbitrary for equal samples.
         X += (name == "lle") * np.random.default_rng(1).normal(0, 1e-3, X.shape)
         embedded = model.fit_transform(X, y)
     return float(np.linalg.norm(np.std(np.asarray(embedded), axis=0)))

@@ -29,7 +29,7 @@ def test_local_distances_are_kept_and_the_gap_is_proven():
     assert model.optimality_gap_ < 1e-3
     assert model.solver_ == "interior"
     assert np.sum(model.embedding_**2) == pytest.approx(model.trace_)
-    # More spread than the input, whose placement is feasible too.
+    # The input is feasible too, and has a smaller trace.
     assert model.trace_ > np.sum((ROLL - ROLL.mean(axis=0)) ** 2)
 
 

@@ -24,7 +24,7 @@ def test_without_supervision_it_is_scikit_learns_lle(X, y, n_components):
     theirs = LocallyLinearEmbedding(
         n_components=n_components, n_neighbors=10, reg=1e-3, eigen_solver="dense"
     ).fit_transform(X)
-    # The same columns, with variance 1 where scikit-learn's have length 1.
+    # The columns are equal, but ddr's have variance 1 and scikit-learn's have length 1.
     signs = np.sign(np.sum(ours * theirs, axis=0))
     np.testing.assert_allclose(ours / np.sqrt(len(X)), theirs * signs, atol=1e-7)
 
@@ -51,7 +51,8 @@ def test_without_convergence_the_matrix_is_decomposed_whole(monkeypatch):
 
 
 def test_a_sample_between_two_closed_groups_lies_between_them():
-    # The sample's neighbours are in both groups, and no neighbour leads out of either.
+    # The last sample has neighbours in both groups, but no other sample has a neighbour outside its
+    # group.
     left = np.random.default_rng(0).random((12, 2))
     X = np.vstack([left, left + np.array([9, 0]), [[5.0, 0.5]]])
     model = SupervisedLLE(1, n_neighbors=4, alpha=0.0).fit(X, np.arange(25) % 2)
@@ -100,7 +101,7 @@ def test_full_supervision_puts_each_class_on_a_point_first():
     assert np.all(model.eigenvalues_[2:] > 0)
     for c in range(3):
         assert np.ptp(model.embedding_[c == IRIS_Y, :2], axis=0).max() < 1e-6
-    # Their axes are those of the input: the class that lies apart is told from the rest first.
+    # The first axis separates the class that is far from the other two in the input.
     centers = np.array([model.embedding_[c == IRIS_Y, :2].mean(axis=0) for c in range(3)])
     first = centers[:, 0]
     assert abs(first[0] - first[1]) > abs(first[1] - first[2])

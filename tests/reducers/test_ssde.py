@@ -33,7 +33,7 @@ def edges_within(X, y, k):
 
 
 def one_programme(X, y, k, scale):
-    """Solve the whole of it at once: the printed programme with the bounds on the centres."""
+    """Solve the whole programme at once, with the bounds on the centres."""
     cp = import_module("cvxpy")
     n = len(X)
     K = cp.Variable((n, n), PSD=True)
@@ -147,7 +147,7 @@ def test_one_class_is_refused():
 def test_images_of_characters_are_classified_better_than_after_slle(data_mirror, tmp_path):
     sources = Sources(data_dirs=(data_mirror,), cache_dir=tmp_path, offline=True)
     data = load_dataset("binary_alphadigits", sources=sources)
-    letters = (data.y >= 10) & (data.y < 22)  # A to L
+    letters = (data.y >= 10) & (data.y < 22)  # the letters A to L
     X, y = np.asarray(data.X)[letters], data.y[letters]
     split = make_split("fraction", y, dataset=data.name, train=0.8)
     train, test, y_train, y_test = X[split.train], X[split.test], y[split.train], y[split.test]

@@ -1,4 +1,4 @@
-"""Methods of dense eigenproblems take one BLAS thread wherever they are fitted."""
+"""Methods with dense eigenproblems use one BLAS thread wherever they are fitted."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ X, Y = (part[::5] for part in load_iris(return_X_y=True))
 
 
 def blas_threads():
-    # faiss, once it is loaded, has a BLAS of its own, which no fit here comes by.
+    # Once loaded, faiss has a BLAS of its own, which no fit here uses.
     pools = [pool for pool in threadpool_info() if "faiss" not in pool["filepath"]]
     return {pool["num_threads"] for pool in pools if pool["user_api"] == "blas"}
 

@@ -1,4 +1,4 @@
-"""What the units of the features, and ties, may not change."""
+"""Units of features and ties must not change results."""
 
 import warnings
 
@@ -37,7 +37,7 @@ RATIOS = [1e2, 1e4, 1e8]
 
 
 def units(ratio):
-    """Return factors of the features that alternate, their quotient being `ratio`."""
+    """Return alternating factors of the features, with the given ratio."""
     return np.where(np.arange(30) % 2, np.sqrt(ratio), 1 / np.sqrt(ratio))
 
 
@@ -58,7 +58,8 @@ def test_lfda_with_the_same_affinities_has_the_same_ratios_in_any_units(ratio):
     scale = np.outer(units(ratio), units(ratio))
     found, _ = discriminant_directions(S_b * scale, S_w * scale, 5, 0.0)
     assert_allclose(found, expected, rtol=1e-6)
-    # And no ratio is above the maximum where the affinities are those of the units.
+    # LFDA reaches the maximum for the affinities of the scaled data, computed in the original
+    # units.
     X = STANDARD * units(ratio)
     S_w, S_b = local_scatter(X, CANCER_Y, 7)
     best, _ = discriminant_directions(S_b / scale, S_w / scale, 2, 0.0)
@@ -126,7 +127,7 @@ def test_a_ridge_leaves_no_direction_out(factor):
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 @pytest.mark.parametrize("factor", [2.0**-100, 2.0**100])
 def test_a_ridge_is_in_units_of_the_data(make, alpha, factor):
-    # Three pixels of the digits are always 0: null directions that have no unit of their own.
+    # Three pixels of the digits are always 0, so these null directions have no scale.
     X, y = load_digits(return_X_y=True)
     X, y = X[::3], y[::3]
     plain = LaplacianRLS(alpha=alpha).fit_transform(make(X), y)
@@ -160,7 +161,7 @@ def test_lmnn_s_and_mcml_s_few_dimensions_are_those_of_largest_variance():
         left, size, _ = np.linalg.svd(whole - whole.mean(axis=0), full_matrices=False)
         few = method(2).fit(X, y).transform(X)
         assert_allclose(np.abs(few), np.abs(left[:, :2] * size[:2]), atol=1e-6)
-        # The metric's own order keeps the eigenvectors of M.
+        # With directions="metric", the components stay eigenvectors of M.
         own = method(2, directions="metric").fit(X, y)
         assert_allclose(own.components_[0] @ own.components_[1], 0, atol=1e-8)
         assert_allclose((own.components_**2).sum(axis=1), own.eigenvalues_[:2], rtol=1e-8)
@@ -210,7 +211,7 @@ def test_a_forest_s_trees_see_a_minute_of_unix_time(make, sign):
     embedding = model.transform(make(X))
     neighbours = KNeighborsClassifier(5).fit(embedding[:150], y[:150])
     assert neighbours.score(embedding[150:], y[150:]) > 0.95
-    # A new sample may be 0 where no training sample was.
+    # A new sample may have a zero where no training sample has one.
     X[-1, 0] = 0.0
     assert_allclose(model.transform(make(X[-1:])), model.transform(X[-1:]))
 
@@ -221,7 +222,7 @@ def test_a_forest_s_trees_see_a_minute_of_unix_time(make, sign):
 )
 def test_a_kernel_of_distances_keeps_its_digits_far_from_zero(name):
     y = load_iris().target
-    X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))  # without ties
+    X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))  # noise removes ties
     far = X + 2.0**30
     model = REDUCERS.load(name)(kernel="rbf")
     if "random_state" in model.get_params():

@@ -1,4 +1,4 @@
-"""The committed pages of the papers and of the leaderboard are those of the committed rows."""
+"""The committed pages of the papers and of the leaderboard match the committed rows."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def test_a_papers_page_has_its_tables_figures_and_claims(name):
     assert [path for path in pictures if not (REPORT / path).is_file()] == []
     for claim in load_paper(name).claims:
         assert claim.sentence.replace("|", "\\|") in page
-    # Every verdict of a table with a row and a column stands in the page, too.
+    # The page also has every verdict of a table with rows and columns.
     for artefact in load_paper(name).artefacts:
         table = REPORT / "tables" / f"{name}_{artefact.id}.md"
         if artefact.kind == "readings" or not table.is_file():
@@ -37,7 +37,7 @@ def test_a_papers_page_has_its_tables_figures_and_claims(name):
 
 
 def test_the_leaderboard_is_that_of_the_current_rows():
-    """A method whose rows are stale has no place on it; `ddr suite page lite` makes it again."""
+    """The leaderboard excludes methods with stale rows; `ddr suite page lite` renews it."""
     with nothing_fitted():
         suite = load_suite("lite")
         bench = benchmark_of(suite, parts_of(suite, folder_of(suite, REPORT.parent)))

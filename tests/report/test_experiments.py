@@ -1,4 +1,4 @@
-"""`ddr describe FOLDER`: sentences for a paper, and BibTeX of what a run used."""
+"""`ddr describe FOLDER` prints sentences for a paper and BibTeX entries of its references."""
 
 import re
 import shutil
@@ -49,7 +49,7 @@ def test_a_run_is_described_as_in_a_paper(told):
         "Software: Python",
     ):
         assert fact in told
-    # Every source that is cited has one entry.
+    # Every cited source has exactly one entry.
     cited = set(re.findall(r"cite\{([^}]*)\}", told))
     assert {"sugiyama2006local", "fisher1936iris"} <= cited
     assert sorted(re.findall(r"^@\w+\{([^,]*),", told, re.M)) == sorted(cited)

@@ -1,4 +1,4 @@
-"""Tables in LaTeX: their cells, and the page that pdflatex makes of them."""
+"""Tables in LaTeX: their cells, and the page that pdflatex generates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rows_of(latex):
 
 
 def as_seen(cell):
-    """Return a cell with a space where a phantom leaves room, and a minus for the minus sign."""
+    """Return a cell with spaces instead of phantoms, and with plain signs."""
     room = re.sub(r"\\phantom\{([^}]*)\}", lambda found: " " * len(found[1]), cell)
     return room.replace("$-$", "-").replace(r"$\pm$", "±").replace("$<$", "<")
 
@@ -46,7 +46,7 @@ def test_points_are_aligned_and_a_minus_is_a_minus_sign():
     assert [row[0] for row in rows] == ["x-1: $-$2.5 points", r"b\_1", "c"]
     for place in range(1, 5):
         cells = [as_seen(row[place]) for row in rows if row[place]]
-        # Right-aligned cells have their last points in one place if as many characters follow.
+        # In right-aligned cells, decimal points align if equally many characters follow them.
         assert len({len(cell) - cell.rfind(".") for cell in cells if "." in cell}) == 1
         assert "-" not in re.sub(r"\$-\$", "", "".join(row[place] for row in rows))
     means = [as_seen(row[1]) for row in rows if row[1]]

@@ -1,4 +1,4 @@
-"""The page in a browser: its script, and how it is on a phone, on paper and in the dark."""
+"""The report page in a browser: its script, and its look on a phone, on paper and in the dark."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def page_file(tmp_path_factory, make_spec, write_results):
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as started:
-        # Without a sandbox of its own it runs as root too, as machines that test do.
+        # Chromium only runs as root without its sandbox, and some test machines run as root.
         found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield found
         found.close()
@@ -95,7 +95,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def tabs(browser, page_file):
-    """Return a function that opens the page, once for each way to look at it, and what it said."""
+    """Return a function that opens the page once per set of options, and the list of messages."""
     said: list[str] = []
 
     @cache
@@ -114,7 +114,7 @@ def tabs(browser, page_file):
 
 @pytest.fixture
 def opened(tabs):
-    """Return a function that opens the page; nothing may be said on the console at the end."""
+    """Return a function that opens the page; at the end, the console must be empty."""
     tab, said = tabs
     said.clear()
     yield tab
@@ -171,7 +171,7 @@ def test_every_link_leads_somewhere_and_opens_it(opened, page_file):
 def test_a_figure_tells_its_values_and_draws_the_chosen_methods(opened):
     page = opened()
     svg = page.locator("#ccdr-fig2 .chart svg").first
-    # The first is the band.
+    # The first element belongs to the band.
     point = svg.locator("[data-series='k-NN'] use").nth(1)
     svg.scroll_into_view_if_needed()
     point.hover(force=True)

@@ -1,4 +1,4 @@
-"""The README and the pages say what the committed results say, and link to what is there."""
+"""The README and the pages match the committed results and link to existing files."""
 
 import ast
 import json
@@ -14,7 +14,7 @@ from ddr_cli.papers.schema import load_paper
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-# These are made when the site is built.
+# These pages are generated when the site is built.
 MADE = {"spec.md", "pieces.md", "commands.md", "card.md"}
 
 
@@ -123,7 +123,7 @@ def test_the_finding_of_the_leaderboard(readme):
     table = table.query("track == 'inductive' and classifier == 'knn' and tuned")
     best = table.set_index("place").loc[1]
     without = table.set_index("method").loc["none", "mean"]
-    # The README takes this sentence as it is.
+    # The README must contain this sentence word for word.
     sentence = (
         f"of {len(table)} methods and {best['datasets']} data sets, `{best['method']}` ranks "
         f"first (95 % interval of the rank: {best['rank_low']:g} to {best['rank_high']:g}). "

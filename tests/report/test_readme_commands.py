@@ -1,8 +1,8 @@
-"""Every command and snippet of the README and of docs/, run in order in a folder for each page.
+"""The commands and snippets of the README and of docs/ run in order, in one folder per page.
 
-A yaml block whose first line is a comment with a file's name is that file. A text block below
-commands is what they print ("..." is any part of it); ``DDR_WRITE_DOCS=1`` writes it anew. What
-would take long is run with fewer splits; the committed results stand where a reader has them.
+A yaml block whose first line is a comment with a file name is that file. A text block below
+commands is their output ("..." matches anything); ``DDR_WRITE_DOCS=1`` writes it again. Long
+commands run with fewer splits. The committed results are where a reader has them.
 """
 
 import linecache
@@ -25,7 +25,7 @@ PAGES = [
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
-# The reader's own files.
+# The files that the pages expect a reader to have.
 FILES = {
     "patients.csv": "patient,age,smokes,pressure,diagnosis\n"
     + "".join(
@@ -34,13 +34,13 @@ FILES = {
         for n in range(60)
     )
 }
-# By the command's beginning: what is appended to it, so that it takes seconds and writes nothing
-# among the committed results.
+# Words that are appended to commands with this beginning, so that they take seconds and write
+# nothing to the committed results.
 SMALLER = {
     "ddr sweep digits_ccdr_beta": "--repeats 1 --set sweep.reducer.beta=[0.5] --out build",
     "ddr run my_spec": "--repeats 2 --set controls=[none]",
 }
-# By a part of a command or snippet: why it is not run.
+# Commands and snippets that contain this text are not run, for this reason.
 NOT_RUN = {
     "pip install": "an environment's; continuous integration installs all of it",
     "pip uninstall": "an environment's",
@@ -72,7 +72,7 @@ def blocks(page):
 def commands(block):
     for line in block.splitlines():
         command = line.partition(" #")[0].strip()
-        # `ddr list a | b` prints a choice.
+        # `ddr list a | b` on a page stands for several commands.
         if command.startswith("ddr list"):
             yield from (f"ddr list {name.strip()}" for name in command[8:].split("|"))
         elif command:
@@ -112,7 +112,8 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("DDR_OFFLINE", "1")
     monkeypatch.setenv("COLUMNS", "90")
-    # As in a notebook, whose classes no other process can import, and whose source is known.
+    # Snippets run in `__main__`, as in a notebook: their source is known, but other processes
+    # cannot import their classes.
     module = ModuleType("__main__")
     monkeypatch.setitem(sys.modules, "__main__", module)
     printed = None

@@ -30,7 +30,7 @@ BETAS = [0.01, 0.1, 0.5, 1.0, 10.0]
 
 
 def _beta_error(trial):
-    """Return 8.6 % for kNN at beta = 0.5 on the predefined split, and 9.7 % everywhere else."""
+    """Return 8.6 % for k-NN at beta = 0.5 on the predefined split, else about 9.7 %."""
     if trial.index is not None:
         return 0.097 + (trial.index - 4.5) / 10_000
     return 0.086 if (trial.classifier, trial.params["reducer.beta"]) == ("knn", 0.5) else 0.097
@@ -44,7 +44,7 @@ def _dots_error(trial):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory, make_spec, write_results):
-    """Return a results folder with a complete, a partial and a foreign run, reported."""
+    """Return a results folder with a complete, a partial and a foreign run, after a report."""
     results = tmp_path_factory.mktemp("made") / "results"
     beta = make_spec(
         "landsat_ccdr_beta",
@@ -126,7 +126,7 @@ def _first_row_is_wrong(path):
 
 def test_nothing_is_written_again_if_nothing_has_changed(written, tmp_path):
     results = tmp_path / "results"
-    shutil.copytree(written[0], results, copy_function=shutil.copyfile)  # with times of its own
+    shutil.copytree(written[0], results, copy_function=shutil.copyfile)  # sets new times
     before = {path: path.stat().st_mtime_ns for path in results.rglob("*") if path.is_file()}
     outcome = write_report(results)
     assert {path.parent.name for path in outcome.unchanged} >= {"mine", "landsat_ccdr_k"}
@@ -210,7 +210,7 @@ def test_the_counts_are_those_of_the_verdicts(written):
         found = {name: [int(n) for n in counts[name].iloc[0].split(" / ")] for name in counts}
         for place, view in enumerate(views):
             assert {name: pair[place] for name, pair in found.items() if pair[place]} == dict(view)
-    # The headline's numbers are those of Table I and Fig. 2, and 8.6 % chose the weights.
+    # Two numbers are calibration, because 8.6 % was used to choose the weights.
     assert numbers["reproduced"].iloc[0].startswith("0 / ")
     assert numbers["calibration"].iloc[0] == "2 / 0"
 

@@ -1,4 +1,4 @@
-"""A results folder that someone else made: nothing in it reaches terminal, page or disk as code."""
+"""No content of a stranger's results folder is executed in the terminal, the page or on disk."""
 
 import io
 import json
@@ -87,7 +87,7 @@ def test_a_figures_words_are_no_code_in_the_page():
 
 
 def test_a_drawing_is_short_and_loses_nothing():
-    """Points of one look without titles become one line; what has a title stays."""
+    """Equal markers without titles become one line; elements with a title stay."""
     line = '<g><path d="M 1.04 1 L 2 2" style="fill: none; stroke: #00ff00"/></g>'
     told = '<use xlink:href="#a" x="3" y="2" style="fill: #ff0000"><title>three</title></use>'
     dots = "".join(f'<use xlink:href="#a" x="{x}" y="2.04"/>' for x in range(5))

@@ -1,4 +1,4 @@
-"""Fixtures: a right spec in a folder of its own, edited line by line, and made-up estimators."""
+"""Fixtures: a valid spec in its own folder, edited line by line, and made-up estimators."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ controls: []
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return an empty folder that is the current one, so that messages say ``x.yaml:1:1``."""
+    """Change to an empty folder and return it, so that messages have short paths (``x.yaml``)."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def edit(folder):
-    """Return a function that writes the right spec, with texts replaced, and returns its path."""
+    """Return a function that writes the valid spec with replaced texts and returns its path."""
 
     def write(*replacements, text=RIGHT, name="x.yaml"):
         for old, new in replacements:
@@ -52,11 +52,11 @@ def edit(folder):
 
 @pytest.fixture
 def offer(monkeypatch):
-    """Return a function that registers estimators beside the shipped ones, for one test."""
+    """Return a function that registers estimators next to the shipped ones, for one test."""
 
     def register(registry_name, **factories):
         for factory in factories.values():
-            # What every estimator has; none is fitted in these tests.
+            # Every estimator needs these methods, but no test here fits one.
             for method in ("fit", "fit_transform", "predict"):
                 if not hasattr(factory, method):
                     setattr(factory, method, None)

@@ -1,4 +1,4 @@
-"""Numbers of labels and sizes of the training part, as a spec gives them."""
+"""Label budgets and training sizes in a spec."""
 
 import pytest
 

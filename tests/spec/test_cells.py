@@ -1,4 +1,4 @@
-"""A spec's trials: every combination once, in an order that says nothing of the machine."""
+"""A spec's trials: each combination once, in an order that does not depend on the machine."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What controls add to a spec: reducers as wide as its methods, and trials of their own."""
+"""Controls add reducers with as many components as the spec's methods, and trials of their own."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def _load(edit, *changes):
 
 
 def _trials(spec):
-    """Return the trials of one split: reducer, width, classifier and control."""
+    """Return the trials of one split: reducer, n_components, classifier and control."""
     return [
         " ".join(
             str(part)
@@ -82,7 +82,7 @@ def test_what_is_in_the_spec_is_not_added_again(edit):
     trials = _trials(_load(edit, (LDA, own), ("n_neighbors: 3}]", "n_neighbors: 3}, svc]")))
     assert trials.count("none knn") == 1
     assert "pca 2 knn" not in trials
-    # The forest is for all features alone, what the spec lists for every reducer.
+    # The random forest only runs on all features; the spec's classifiers run on every reducer.
     assert [t for t in trials if "forest" in t] == ["none random_forest"]
     assert "lda 2 svc" in trials
 

@@ -1,4 +1,4 @@
-"""What can't be fitted is known from the card: left out of a sweep, else refused."""
+"""Settings that cannot be fitted, by the card, are left out of a sweep and otherwise refused."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_what_takes_no_sparse_points_gets_none(edit):
 
 
 def test_other_swept_parameters_decide_too(edit):
-    """Without geometry CCDR has a dimension less than classes."""
+    """Without the geometric term, CCDR has at most one dimension fewer than classes."""
     sweep = ("sweep: {}", "sweep: {reducer.beta: [0, 1]}")
     path = edit(("{name: lda, n_components: 2}", "{name: ccdr, n_components: 9}"), sweep, text=SPEC)
     cells = [cell for cell in expand(load_spec(path)) if cell.reducer.name == "ccdr"]

@@ -1,4 +1,4 @@
-"""Whatever is done to a spec, it is read, or refused with a place: nothing else is ever raised."""
+"""A randomly changed spec is either loaded or refused with a position; nothing else is raised."""
 
 import pytest
 import yaml

@@ -1,4 +1,4 @@
-"""Finding a spec: paths win over names, and a miss names what is near."""
+"""Finding a spec: paths take precedence over names, and an unknown name gets a suggestion."""
 
 import os
 from pathlib import Path

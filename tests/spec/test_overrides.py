@@ -1,4 +1,4 @@
-"""``--set name=value``: what it changes, and what it says when it can't."""
+"""``--set name=value``: what it changes, and its error messages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pieces that a spec names by their file or module: trusted first, told apart by their content."""
+"""Components given by file or module: they need trust and are identified by their content."""
 
 import json
 import pickle
@@ -177,7 +177,7 @@ def test_edited_code_has_other_ids_and_a_moved_file_the_same(spec, tmp_path):
         (elsewhere / name).write_bytes((tmp_path / name).read_bytes())
     assert ids(elsewhere / "spec.yaml") == before
     spec.with_name("mine.py").write_text(METHOD.replace("self.scale *", "2 * self.scale *"))
-    # The trials of the method that was not edited are what they were.
+    # The trials of the method that was not edited keep their ids.
     assert len(ids(spec) & before) == len(before) / 2
 
 
@@ -271,7 +271,7 @@ def test_a_strangers_results_are_read_without_running_their_code(spec, tmp_path,
     ran = CliRunner().invoke(app, ["run", str(spec), "--out", str(out), "--trust"])
     assert ran.exit_code == 0, ran.output
     own_code._trusted.clear()
-    # What the manifest names stands in the reader's folder, and is not touched.
+    # The reader has a file with the name in the manifest; it must not run.
     mark = tmp_path / "mark"
     (tmp_path / "mine.py").write_text(f"open({str(mark)!r}, 'w')\n" + METHOD)
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""What a right spec becomes: complete, canonical, and the same again from its resolved form."""
+"""A valid spec becomes complete and canonical, and its resolved form gives the same spec again."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_mode_defaults_to_what_the_reducer_can(edit, offer):
 )
 def test_labels_are_unique_and_tell_items_apart(edit, items, labels):
     listed = "\n  - ".join(items)
-    # A sweep of beta: two items that differ in it alone are not told apart by it.
+    # The spec sweeps beta, so labels do not mention beta.
     spec = load_spec(edit((f"{CCDR}\n  - none", listed)))
     assert [item.label for item in spec.reducers] == labels
 
@@ -194,8 +194,8 @@ def test_specs_survive_the_round_trip(reducers, split, grid, metrics, title):
             title=title,
         )
     except DocumentError as error:
-        # Items drawn apart can be equal once their defaults are filled in, share a label, or want
-        # more dimensions than few training points have.
+        # Different items can be equal after their defaults are filled in, share a label, or need
+        # more dimensions than a small training set allows.
         refused = ("twice", "supports at most")
         assume(not all(any(s in p.message for s in refused) for p in error.problems))
         raise

@@ -1,4 +1,4 @@
-"""The JSON Schemas take what the loader takes, and are those of the models."""
+"""The JSON Schemas accept what the loader accepts, and match the models."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ def schemas():
 def test_the_committed_schema_is_that_of_the_models(kind):
     path = SCHEMAS / f"{kind}.schema.json"
     how = "'python tests/spec/test_schema.py' writes it again"
-    # Pydantic writes a bound of 1 as 1 or 1.0, by its version.
+    # Versions of Pydantic differ in writing a bound of 1 as 1 or 1.0.
     committed = json.loads(path.read_text(encoding="utf-8"))
     assert committed == json.loads(schema_text(schemas()[kind])), how
 

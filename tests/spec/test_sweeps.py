@@ -1,4 +1,4 @@
-"""The rules that make a sweep's values."""
+"""The rules that generate a sweep's values."""
 
 import math
 

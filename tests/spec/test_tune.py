@@ -1,4 +1,4 @@
-"""``tune:`` and grids of one item: what they mean, and what is refused at which place."""
+"""``tune:`` and grids of an item: their meaning, and errors with their positions."""
 
 from itertools import islice
 
@@ -29,7 +29,7 @@ def right(edit):
 
 
 def candidates(spec, reducer):
-    """Return the values of the settings that are compared, in their order."""
+    """Return the values of the compared settings, in order."""
     tuning = next(c.tuning for c in expand(spec) if c.reducer.name == reducer and c.tuning)
     assert tuning is not None
     return [
@@ -73,7 +73,7 @@ def test_no_method_has_more_settings_than_the_budget(right, search):
 def test_a_large_grid_is_thinned_evenly():
     assert thinned([20], 4) == [(2,), (7,), (12,), (17,)]
     assert thinned([20, 2], 8) == [(place, i) for place in (2, 7, 12, 17) for i in (0, 1)]
-    # An axis of which one value is left stays at the item's own.
+    # An axis with only one value left is not tuned and keeps the item's own value.
     assert thinned([3, 3, 3], 2) == [(0, None, None), (2, None, None)]
 
 
@@ -96,7 +96,7 @@ def test_without_grids_the_declared_ones_are_tuned_but_for_what_is_swept():
         tune={"budget": 30},
         controls=[],
     )
-    # The default, all that the classes allow, comes first, and nothing above it.
+    # The default, which is the maximum for these classes, comes first; no value exceeds it.
     assert [width for width, *_ in candidates(spec, "lda")] == [5, 1, 2, 3, 4]
 
 

@@ -1,4 +1,4 @@
-"""``ddr sweep``: any spec over any of its parameters."""
+"""``ddr sweep`` sweeps any parameter of any spec."""
 
 from __future__ import annotations
 

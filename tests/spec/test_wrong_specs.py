@@ -1,4 +1,4 @@
-"""Every mistake in a spec has its place, the key and a sentence; all are reported at once."""
+"""Each mistake in a spec is reported with its position, its key and a sentence, all at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _lines(path):
     return lines
 
 
-# What is changed into what, where the problem is said to be, and what its line must tell.
+# Each case: the text to replace, its replacement, the position, and words of the message.
 @pytest.mark.parametrize(
     "mistake",
     [

@@ -1,4 +1,4 @@
-"""A suite's archive holds all its rows, and has the same bytes twice."""
+"""A suite's archive contains all rows, and two archives of the same rows have the same bytes."""
 
 import hashlib
 import zipfile

@@ -1,4 +1,4 @@
-"""Choosing among methods by inner scores, against a loop over the rows."""
+"""Selecting among methods by inner scores equals a loop over the rows."""
 
 from itertools import combinations
 
@@ -45,7 +45,7 @@ def rows():
 
 
 def chosen_errors(rows, members):
-    """Return the mean error by data set of the member with the lowest inner score per split."""
+    """Return the mean error by data set of the method with the lowest inner score per split."""
     own = rows[rows["method"].isin(members)]
     best = own.loc[own.groupby("split_hash")["inner_loss"].idxmin()]
     return best.groupby("dataset")["error"].mean()

@@ -1,4 +1,4 @@
-"""A suite's leaderboard, recomputed from the raw rows of its journals."""
+"""A suite's leaderboard, computed again from the rows of its trial logs."""
 
 import csv
 
@@ -38,7 +38,7 @@ tracks:
     classifiers: [{name: knn, n_neighbors: 3}]
     dimensions: [1, 3, 8]
 """
-# Of all points, by their sources.
+# The class sizes of the whole data sets, as their sources state them.
 SIZES = {"iris": [50, 50, 50], "wine": [59, 71, 48], "balance": [49, 288, 288]}
 LABELS = {"none": "none", "pca": "pca", "lda": "fisher"}
 
@@ -61,7 +61,7 @@ def rows(run):
 
 
 def raw(folder, classifier, *, tuned):
-    """Return the error by data set, method and split, as the journals have it."""
+    """Return the error by data set, method and split, from the trial logs."""
     found = {}
     for dataset in SIZES:
         with (folder / dataset / "trials.csv").open() as file:
@@ -209,5 +209,5 @@ def test_edges_are_counted_in_the_trial_logs(run):
     assert (found["rows"], found["values"]) == (len(chosen), 3)
     assert found["lowest"] == pytest.approx(chosen.count(1) / len(chosen))
     assert found["highest"] == pytest.approx(chosen.count(3) / len(chosen))
-    # LDA has two dimensions at most.
+    # LDA has at most two dimensions here, too few values to have edges.
     assert "fisher" not in table.index.get_level_values("method")

@@ -1,4 +1,4 @@
-"""A suite's pages from made-up rows: the numbers in a browser, the sentences, the single pages."""
+"""A suite's pages from made-up rows: numbers in a browser, sentences, and single pages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ tracks:
   faithfulness:
     {datasets: [iris, wine], dimensions: [2], measures: [{name: trustworthiness, part: test}]}
 """
-# On the last no method but one has ended.
+# All methods succeeded on these data sets; on the remaining one, only one method did.
 ENDED = (
     *("iris", "wine", "breast_cancer", "balance", "glass", "sonar"),
     *("thyroid", "ionosphere", "segment", "vehicle"),
@@ -82,7 +82,7 @@ def specs(suite):
 
 
 def made_rows(suite, specs):
-    """Return rows as `suite_rows` has them, with errors drawn around each method's own."""
+    """Return rows in the form of `suite_rows`, with errors drawn around each method's own."""
     rng = np.random.default_rng(0)
     records: list[dict[str, Any]] = []
 
@@ -112,7 +112,7 @@ def made_rows(suite, specs):
         )
 
     for place, dataset in enumerate(specs):
-        # Data sets have numbers of splits of their own.
+        # Data sets have different numbers of splits.
         for split in range(1 + place % 3):
             for method in suite.methods if dataset in ENDED else ("none",):
                 for classifier in ("knn", "linear"):
@@ -148,7 +148,7 @@ def made_rows(suite, specs):
             add("dimension", dataset, 0, "pca", 0.2 + 0.1 * width, width=width)
             if width <= most:
                 add("dimension", dataset, 0, "fisher", 0.3 / width, width=width)
-    # On another split of glass a fit fails at four.
+    # On another split of glass, the fit with four components fails.
     for width in (1, 2, 4):
         failed = {"status": "failed"} if width == 4 else {}
         add(
@@ -160,7 +160,7 @@ def made_rows(suite, specs):
         shuffled = {"control": "shuffled_labels", "training_error": 0.1}
         add("permuted", "iris", 0, method, 0.66, **shuffled)
         add("permuted", "iris", 0, method, 0.1)
-    # PCA runs out of time on the larger training set.
+    # PCA times out on the larger training sets.
     for dataset, size in (("segment", 100), ("segment", 3000), ("vowel", 100), ("vowel", 3000)):
         for method in ("none", "pca", "fisher"):
             end = {"status": "timeout"} if (method, size) == ("pca", 3000) else {}
@@ -168,7 +168,7 @@ def made_rows(suite, specs):
             add("size", dataset, 0, method, error, train=size, **end)
     for dataset in ("iris", "wine"):
         for method in suite.methods:
-            # No reduction has no n_components.
+            # Without reduction there is no n_components.
             more = {"trustworthiness": 0.9 + rng.random() / 100}
             more |= {"width": np.nan} if method == "none" else {}
             add("faithfulness", dataset, 0, method, AHEAD[method], **more)
@@ -188,7 +188,7 @@ def bench(suite, specs):
 
 @pytest.fixture(scope="module")
 def pages(bench, tmp_path_factory):
-    """Return the folder of the pages; of two files before it made one."""
+    """Return the folder of the pages; before, it has an old page and a user's file."""
     results = tmp_path_factory.mktemp("results")
     methods = results / "report" / "suite_small" / "methods"
     methods.mkdir(parents=True)
@@ -227,7 +227,7 @@ def test_fifteen_sentences_each_state_their_test():
 
 
 def swapped(rows, *pairs):
-    """Return rows in which methods have each other's errors; the full features stay."""
+    """Return rows in which pairs of methods swap their errors, except with all features."""
     names = {name: other for pair in pairs for name, other in (pair, pair[::-1])}
     other = rows["method"].replace(names)
     return rows.assign(method=rows["method"].where(is_strong(rows), other))
@@ -238,7 +238,7 @@ def is_strong(rows):
 
 
 def is_pca_late(rows):
-    """Tell the rows of PCA on 7 of 10 data sets."""
+    """Return which rows are PCA's on 7 of 10 data sets."""
     return (rows["dataset"] > "i") & (rows["method"] == "pca")
 
 
@@ -251,7 +251,7 @@ def renamed(rows, **names):
 
 
 def with_inner_loss(rows, sign):
-    """Let PCA be the best on some data sets, and the inner loss follow the error."""
+    """Make PCA the best on some data sets, and the inner loss follow the error times a sign."""
     rows = with_error(rows, is_pca_late(rows), 0.09)
     return rows.assign(inner_loss=sign * rows["error"])
 
@@ -266,7 +266,7 @@ def with_classifiers(rows, error):
 
 
 def with_transductive(rows, gain):
-    """Add rows that are better by a gain where the methods see the test samples."""
+    """Add transductive rows with an error that is lower by a gain."""
     own = rows[(rows["track"] == "inductive") & rows["method"].isin(["pca", "lfda"])]
     return pd.concat(
         [rows, own.assign(track="transductive", error=own["error"] - gain)], ignore_index=True
@@ -274,7 +274,7 @@ def with_transductive(rows, gain):
 
 
 def with_trust(rows, sign):
-    """Let trustworthiness follow the error over five methods, as if all used the labels."""
+    """Make trustworthiness follow the error over five methods, as if all used the labels."""
     faithful = rows["track"] == "faithfulness"
     rows = rows.assign(trustworthiness=sign * rows["error"])
     other = renamed(rows[faithful], none="other", pca="another")
@@ -355,7 +355,7 @@ def test_every_row_is_drawn_at_its_score_on_one_scale(pages, bench):
 def test_every_method_and_data_set_has_a_page_and_links_lead_somewhere(pages):
     files = {path.relative_to(pages).as_posix() for path in pages.rglob("*.html")}
     assert {"index.html", "methods/lfda.html", "datasets/vowel.html"} <= files
-    # The page of a method that the suite has no more is removed, and no other file.
+    # The page of a method that the suite no longer has is removed, but no other file.
     files.remove("methods/mine.html")
     assert len(files) == 1 + 5 + 11
     for path in pages.rglob("*.html"):
@@ -397,7 +397,7 @@ def test_a_panel_has_a_method_s_mean_over_the_same_data_sets_at_every_width(benc
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["fisher", "no reduction", "PCA"]
     fisher, none, pca = ({tuple(each.get_xdata()): each for each in a.lines} for a in figure.axes)
-    # Rings where one of the sets offers fewer, and the most that it offers in the mean.
+    # A hollow marker means that a data set allows fewer components; its maximum is then used.
     assert fisher[1, 2, 4].get_ydata() == pytest.approx([30, 15, (15 + 15 + (7.5 + 15) / 2) / 3])
     assert [fisher[at].get_markerfacecolor() == "white" for at in ((1, 2), (4,))] == [False, True]
     assert figure.axes[2].lines[2].get_ydata() == pytest.approx([30, 40, 60])
@@ -558,7 +558,7 @@ def shown(page):
 
 
 def expected(rows, methods=(), **choice):
-    """Return what the page should show of these methods, by `leaderboard` on these rows."""
+    """Return the cells that `leaderboard` gives for these methods and rows."""
     names = {"none": "no reduction", "pca": "PCA", "lfda": "LFDA", "nmmp": "NMMP"}
     return [
         [names.get(name := row.pop("method"), name), *row.values()]
@@ -591,7 +591,7 @@ def test_the_browser_shows_the_leaderboards_that_were_computed(bench, pages, bro
             bench.rows, labelled if kind else (), datasets=chosen[group], baseline="none", **choice
         )
         assert shown(page) == wanted
-    # A choice is in the address.
+    # The page's address contains the choices.
     other = browser.new_page()
     other.goto(page.url)
     assert shown(other) == shown(page)

@@ -1,4 +1,4 @@
-"""The published rows of a suite: fetched, verified, and used where there are no others."""
+"""The published rows of a suite are fetched, verified, and used if there are no other rows."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ def ddr(*words):
 
 @pytest.fixture
 def published(tiny_suite, tmp_path, monkeypatch):
-    """Return the archive of a suite that is shipped, in a folder without its rows."""
+    """Return the archive of a shipped suite; the present folder has no rows of it."""
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
     shipped = shown.shipped_yaml
     tiny = {"tiny": tiny_suite.suite.path}
@@ -34,7 +34,7 @@ def published(tiny_suite, tmp_path, monkeypatch):
 
 
 def changed(archive, name, old, new):
-    """Write an archive in which a file is changed."""
+    """Write a copy of an archive in which a file is changed."""
     with zipfile.ZipFile(archive) as before:
         files = {each: before.read(each) for each in before.namelist()}
     with zipfile.ZipFile(archive, "w") as after:
@@ -54,7 +54,7 @@ def test_every_command_uses_fetched_rows_where_there_are_no_others(published, tm
     assert [path.name for path in (tmp_path / "elsewhere" / "results").iterdir()] == [
         "suite_tiny_pca"
     ]
-    # A run continues them, and has its own copy.
+    # A run continues from the published rows in its own copy.
     assert "2 of 2 trials" in ddr("suite", "run", "tiny").output
     assert (tmp_path / "elsewhere/results/suite_tiny/iris/trials.csv").is_file()
 
@@ -63,7 +63,7 @@ def test_a_table_is_computed_again_only_if_a_row_has_changed(published, tmp_path
     fetch(tmp_path / "tiny.yaml", str(published))
     made, computed = shown._made, []
     monkeypatch.setattr(shown, "_made", lambda *a, **b: computed.append(a) or made(*a, **b))
-    # The cache is that of another machine: the archive has the table.
+    # Without this cache, as on another machine, the table in the archive is used.
     shutil.rmtree(tmp_path / "cache" / "shown")
     first = json.loads(ddr("suite", "table", "tiny", "--json").stdout)
     assert not computed
@@ -73,7 +73,7 @@ def test_a_table_is_computed_again_only_if_a_row_has_changed(published, tmp_path
     assert (len(computed), first == second) == (1, False)
     assert json.loads(ddr("suite", "table", "tiny", "--json").stdout) == second
     assert len(computed) == 1
-    # With other options it is another table, which takes the place of the first.
+    # A table with other options replaces the first one in the cache.
     assert "at their defaults" in ddr("suite", "table", "tiny", "--defaults").output
     assert len(list((tmp_path / "cache" / "shown").iterdir())) == 1
 

@@ -1,4 +1,4 @@
-"""Methods submitted to a suite: their folders, rerunning them, and their places in the table."""
+"""Methods submitted to a suite: their folders, running them again, and their ranks."""
 
 import json
 from importlib.metadata import version
@@ -45,7 +45,7 @@ def submitted(tiny_suite, tmp_path, monkeypatch):
     words = ("suite", "submit", "./mine.py:Means", "tiny.yaml", "--out", ".", "--trust", "-q")
     (tmp_path / "about.yaml").write_text("authors: A. Author\n")
     refused = ddr(*words, "--card", "about.yaml")
-    # What the docstring states is known, and nothing has been run.
+    # The card lacks only the licence, because the docstring has the rest. Nothing has been run.
     assert (refused.exit_code, "lacks licence. " in refused.output) == (2, True)
     folder = tiny_suite.folder.parent / "suite_tiny_Means"
     assert not folder.exists()
@@ -84,7 +84,7 @@ def test_a_submission_is_verified_until_it_is_changed(submitted):
     assert (done.exit_code, "1 rows equal those" in done.output) == (0, True)
     assert "verified on" in (told := table())
     assert " Means " in told.partition("\nscore: ")[0]
-    # Who confirms it changes no value.
+    # The confirmation by an author changes no value.
     edit(submitted / "card.yaml", "confirmed: null", "confirmed: {name: A. Author, date: today}")
     assert "confirmed by an author (A. Author, today)" in (told := table())
     assert "verified on" in told
@@ -125,7 +125,7 @@ def test_a_card_of_another_track_or_version_is_refused_and_a_file_elsewhere_not_
     done = verify(submitted)
     assert (done.exit_code, "(track nowhere)" in done.output) == (2, True)
     edit(submitted / "card.yaml", "track: nowhere", "track: inductive")
-    # It is the file next to the card.
+    # The submitted file next to the card is used, not the file at the path in the card.
     assert verify(submitted).exit_code == 0
 
 

@@ -1,4 +1,4 @@
-"""What a suite says of methods that fail, of rows of another version, and of what is checked."""
+"""What a suite reports about failed methods, rows of another version, and checked claims."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_fails_or_takes_too_long_counts_as_the_largest_class_and_is_told(tm
         errata = [Erratum(date="2030-01-01", what="swapped labels", rows="iris", fixed="lda 9")]
         notes = trust_notes(board, rows, parts[0].spec, errata)
     table = board.table.set_index("method")
-    # Three classes of 25 points train, so that two of three test points are wrong.
+    # Each class has 25 training samples, so the majority-class baseline errs on two of three.
     assert table.loc[["breaks", "sleeps"], "mean"].tolist() == pytest.approx([2 / 3, 2 / 3])
     assert table.loc[["breaks", "sleeps", "none"], "failed"].tolist() == [1, 1, 0]
     assert table.loc["breaks", "score"] == pytest.approx(0)
