@@ -18,8 +18,8 @@ from hypothesis import settings
 
 from ddr_cli.engine.work.jobs import Executor, JobEnd
 
-# NumPy reads these when it is loaded. If each of several processes had several threads, the tests
-# would take twice as long.
+# NumPy reads these when it is loaded. With several threads in each of several processes, the tests
+# take twice as long.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 

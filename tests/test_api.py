@@ -159,7 +159,7 @@ def _no_import():
     return Halves
 
 
-def test_a_trial_has_so_long_and_is_tried_again_if_asked(tmp_path):
+def test_a_timeout_applies_and_failed_trials_run_again_on_request(tmp_path):
     class Waiting(TransformerMixin, BaseEstimator):
         """Waits while a file exists, up to a limit."""
 
@@ -305,7 +305,7 @@ def test_code_without_source_needs_a_version():
     assert hash_of(made("version = 2")) != first
 
 
-def test_what_a_class_is_made_with_is_part_of_it():
+def test_the_hash_of_a_class_depends_on_its_closure():
     def made(k):
         class Mine:
             def transform(self, X: Any) -> Any:

@@ -98,7 +98,7 @@ def test_unlabelled_samples_are_refused(ddr_here, work):
         (("iris", "--reducer", "./bad.py:Bad", "--trust"), 1, "Bad failed: ValueError: no luck"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(ddr_here, work, words, code, says):
+def test_a_mistake_is_reported_in_one_sentence(ddr_here, work, words, code, says):
     (work / "t.csv").write_text("x,c\n1,a\n")
     (work / "bad.py").write_text(
         "class Bad:\n"

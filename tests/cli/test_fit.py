@@ -93,9 +93,7 @@ def test_without_skops_nothing_is_fitted(ddr_here, work, spec, monkeypatch):
     assert not (work / "m.skops").exists()
 
 
-def test_what_was_saved_before_stays_if_the_new_file_cannot_be_written(
-    ddr_here, work, spec, monkeypatch
-):
+def test_the_old_model_stays_if_the_new_file_cannot_be_written(ddr_here, work, spec, monkeypatch):
     name = spec("[lda]")
     assert ddr_here("fit", name, "--save", "m.skops").returncode == 0
     before = (work / "m.skops").read_bytes()

@@ -140,7 +140,7 @@ def test_a_tuned_spec_runs_on_two_classes_and_on_ten(folder):
         (["--reducer", "pca"], "--dataset iris"),
     ],
 )
-def test_what_makes_no_right_spec_is_not_written(words, says, folder):
+def test_an_invalid_spec_is_not_written(words, says, folder):
     assert says in ddr("new", "spec", "wrong", *words, code=2)
     assert list(folder.iterdir()) == []
 

@@ -164,7 +164,7 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.usefixtures("card")
-def test_what_is_impossible_is_refused_before_anything_runs(work, write, ddr_here):
+def test_an_impossible_split_is_refused_before_the_run(work, write, ddr_here):
     (work / "short.csv").write_text("a\ntrain\ntest\n")
     (work / "wrong.csv").write_text("a\ntrain\ntset\n")
     for split, told in IMPOSSIBLE:

@@ -128,7 +128,7 @@ def test_a_mistake_ends_the_program_with_its_code(ddr):
         (OSError(errno.EMFILE, "Too many open files"), "ulimit -n"),
     ],
 )
-def test_what_the_system_refuses_is_one_message(ddr_here, monkeypatch, refusal, remedy):
+def test_an_error_of_the_operating_system_is_one_message(ddr_here, monkeypatch, refusal, remedy):
     def load(*_, **__):
         raise RuntimeError from refusal
 

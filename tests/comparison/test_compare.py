@@ -337,7 +337,7 @@ def test_a_data_set_counts_once_whatever_its_runs(make):
     assert names == {"PCA (one)", "PCA (again)", "LDA (one)", "LDA (again)"}
 
 
-def test_what_cannot_be_compared_is_said(make, folders, make_spec, write_results, results):
+def test_an_impossible_comparison_is_refused(make, folders, make_spec, write_results, results):
     with pytest.raises(InputError, match="Did you mean 'PCA'"):
         compare(folders, against="pcs")
     with pytest.raises(InputError, match="Did you mean 'LDA'"):

@@ -7,7 +7,7 @@ from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
 
 
-def test_what_a_killed_write_left_aside_is_removed_once_it_is_old(tmp_path):
+def test_old_temporary_files_of_killed_writes_are_removed(tmp_path):
     old, young, other = (
         tmp_path / f".{name}.part" for name in ("a[1].0123abcd", "a[1].89abcdef", "b.0123abcd")
     )

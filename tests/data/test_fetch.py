@@ -125,7 +125,7 @@ def test_second_load_asks_for_nothing(server, sources, write_card):
     assert second.fingerprint == first.fingerprint
 
 
-def test_only_what_lacks_is_downloaded(server, sources, write_card, tmp_path):
+def test_only_missing_files_are_downloaded(server, sources, write_card, tmp_path):
     half = len(TABLE.splitlines(keepends=True)) // 2
     parts = [b"".join(TABLE.splitlines(keepends=True)[s]) for s in (slice(half), slice(half, None))]
     server.files = {"b.csv": parts[1]}

@@ -81,7 +81,7 @@ def test_blocks_do_not_count():
     assert of(tall, y) == of(np.asfortranarray(tall), y)
 
 
-def test_whatever_changes_results_counts():
+def test_the_fingerprint_depends_on_all_that_changes_results():
     split = PredefinedSplit(np.array([0, 1]), np.array([2]))
     others = [
         of(X + np.eye(3) * 1e-15),

@@ -47,7 +47,7 @@ def test_columns_of_calls_and_surplus_ones_are_no_samples(tmp_path):
         (SPECTRA, {"label": "lamb"}, "needs 1 group"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(text, options, message, tmp_path):
+def test_mistakes_are_reported_with_their_position(text, options, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read_sample_columns([written(tmp_path, text)], **options)
 

@@ -87,7 +87,7 @@ def test_single_file_may_have_any_name(write_card, tmp_path, sources):
         ({"train.csv.gz": gz(TABLE[:HALF])[:-20], "test.csv": TABLE[HALF:]}, "damaged"),
     ],
 )
-def test_what_is_not_the_data_set_is_not_kept(files, what, card, tmp_path, sources):
+def test_files_of_other_data_are_not_imported(files, what, card, tmp_path, sources):
     given = write(tmp_path / "given", files)
     with pytest.raises(InputError, match=what) as caught:
         import_files(load_card(card), [given], sources)

@@ -35,7 +35,7 @@ def table(**columns):
     return pd.DataFrame({**base, **columns, "state": kind})
 
 
-def test_what_has_no_end_is_no_data(new, tmp_path):
+def test_a_device_or_pipe_is_refused(new, tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     for path in ("/dev/zero", "pipe.csv"):
         done = new("x", "--path", path, "--label", "0", "--yes")
@@ -68,7 +68,7 @@ def test_one_row_is_no_data_set(new, tmp_path):
     assert "fewer than two rows" in done.output
 
 
-def test_what_can_be_seen_needs_no_word(new, tmp_path):
+def test_detected_settings_need_no_option(new, tmp_path):
     frame = table(
         sample_id=[f"s{i}" for i in range(N)],
         version=3,
@@ -139,7 +139,7 @@ def test_yes_takes_what_is_proposed(new, unclear):
     assert "note (text with 60 different values), order (numbers the rows)" in ignored
 
 
-def test_what_the_command_line_says_is_no_question(new, unclear):
+def test_options_replace_questions(new, unclear):
     result = new(
         *(unclear, "--label", "first", "--ignore", "note", "--feature", "order"),
         *("--categorical", "weight", "--categorical", "second", "--groups", "site"),
@@ -291,7 +291,7 @@ def test_the_sheet_with_the_table_is_read_and_named(new, book):
     assert load_dataset("./book.yaml").X.shape == (N, 2)
 
 
-def test_of_two_sheets_with_tables_the_user_chooses(new, book):
+def test_the_user_chooses_between_two_sheets(new, book):
     book(first=ROWS, second=ROWS[:20])
     result = new("book.xlsx", "--yes")
     assert result.exit_code == 2

@@ -76,7 +76,7 @@ def test_a_data_set_is_fetched_once_and_its_fingerprint_kept(openml, tmp_path):
         load_dataset("openml:31")
 
 
-def test_what_can_not_be_had_is_one_sentence_and_exit_3(openml):
+def test_unavailable_data_gives_one_sentence_and_exit_code_3(openml):
     offline = CliRunner().invoke(app, ["data", "fetch", "openml:31", "--offline"])
     assert (offline.exit_code, openml.asked) == (3, 0)
     assert "ddr data fetch openml:31" in offline.output

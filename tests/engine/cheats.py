@@ -150,7 +150,7 @@ def callers(frame: FrameType | None) -> Iterator[Any]:
 
 
 def nearest(X: Any, known_X: Any, known_y: Any, most: float = 1e-9) -> Any:
-    """Return the labels of samples that equal a known sample, and -1 for others."""
+    """Return the labels of samples within `most` of a known sample, and -1 for others."""
     distances = np.abs(X[:, None] - known_X[None]).max(2)
     return np.where(distances.min(1) <= most, known_y[distances.argmin(1)], -1)
 

@@ -205,7 +205,7 @@ def test_probabilities_that_are_none_are_no_score(runs):
     assert "predict_proba" in reason
 
 
-def test_what_learns_from_the_test_set_is_ranked_apart(root, monkeypatch):
+def test_a_method_that_learns_from_the_test_set_is_transductive(root, monkeypatch):
     monkeypatch.setattr(own_code, "_trusted", {"*"})
     (checked,) = check_piece(f"{root}/cheats.py:Batch")
     failing = {each.contract: each.meaning for each in checked.failing}
@@ -271,7 +271,7 @@ def boxed(root, runs):  # noqa: ARG001 (it removes what they wrote)
     return ddr_run(root, "inside").tables["inside"]
 
 
-def test_in_the_sandbox_nothing_comes_of_it(boxed, runs):
+def test_no_cheat_succeeds_in_the_sandbox(boxed, runs):
     rows = boxed.set_index("classifier")
     plain, weak = rows.loc["./cheats.py:HonestClassifier"], rows.loc["knn"]
     # If a cheat had found labels, the reason would name it.

@@ -180,7 +180,7 @@ def test_the_command_says_what_a_failure_means(tmp_path):
         (["knn", "--set", "five"], "the form PARAMETER=VALUE"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(words, says):
+def test_a_mistake_is_reported_in_one_sentence(words, says):
     done = CliRunner().invoke(app, ["check", *words])
     assert done.exit_code == 2
     assert re.search(says, done.output)

@@ -180,7 +180,7 @@ def test_a_ceiling_that_becomes_a_method_moves_to_the_methods(make_spec, run, sp
     assert set(read_trials(folder)["classifier"]) == {"knn", "linear"}
 
 
-def test_what_is_no_journal_is_named_and_set_aside(spec, run, folder):
+def test_a_file_that_is_no_trial_log_is_named_and_moved(spec, run, folder):
     (folder / "controls.csv").write_bytes(b"\xff\xfe" + b"a\0,\0\n\0" * 9)
     with pytest.raises(InputError, match=r"controls\.csv is not a trial log"):
         read_trials(folder)

@@ -22,7 +22,7 @@ def test_shuffled_labels_are_those_of_each_part_in_another_order():
     np.testing.assert_array_equal(points.labels.y, y)
 
 
-def test_what_is_seen_of_shuffled_labels_is_not_held_out(make_spec, run, tmp_path):
+def test_a_fit_to_shuffled_labels_does_not_predict_other_samples(make_spec, run, tmp_path):
     spec = make_spec(reducers=[METHOD, {"name": "none"}], controls=["shuffled_labels"])
     run(spec)
     trials = read_trials(tmp_path / spec.name)

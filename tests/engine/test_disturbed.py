@@ -1,4 +1,4 @@
-"""Other programs that change the files of a running run cost no row, and are reported."""
+"""If other programs change the files of a run, no row is lost, and the change is reported."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ def test_an_evaluation_has_what_the_fit_left_of_the_time(monkeypatch):
     one: Any = SimpleNamespace(trial_id="1", candidate=0, width=None)
     job: Any = SimpleNamespace(timeout=10.0)
     work._evaluate([one, one], embedding, Any, job)
-    # The fit took 6 of 10 s, so each trial has 4 s. Both are evaluated together, then one by one.
+    # After 6 of 10 s, each trial has 4 s left: 8 s for both together, then 4 s for each.
     assert asked == [8.0, 4.0, 4.0]
 
 

@@ -1,4 +1,4 @@
-"""`ddr plan` warns of fits that measured growth puts above a limit; `ddr describe` states it."""
+"""`ddr plan` warns of fits that exceed a limit by measured growth; `ddr describe` prints it."""
 
 import pytest
 

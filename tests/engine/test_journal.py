@@ -105,7 +105,7 @@ def test_a_formula_is_none_in_the_file_and_comes_back(tmp_path, text):
     assert text in cells if text in ("-2", "'x' is none") else f"'{text}" in cells
     read = read_trials(tmp_path).loc[0]
     assert [read["reason"], str(read["reducer.mode"]), read["error"]] == [text, text, -0.5]
-    # A journal with other columns is written again.
+    # Other columns cause the trial log to be written again.
     more = journal_columns([*COLUMNS[9:13], "reducer.new"], ["error"])
     with Journal(path, more) as journal:
         assert text in journal.rows[0]
@@ -201,7 +201,7 @@ def test_quotes_and_other_line_ends_are_read(tmp_path):
         lambda whole: whole.replace(b"\n", b",status\n", 1),
     ],
 )
-def test_what_is_no_journal_is_never_overwritten(tmp_path, change):
+def test_a_file_that_is_no_trial_log_is_never_overwritten(tmp_path, change):
     path = write(tmp_path, [row(0)])
     path.write_bytes(content := change(path.read_bytes()))
     with pytest.raises(UnreadableJournalError, match="not a trial log"):

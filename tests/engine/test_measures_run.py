@@ -131,7 +131,7 @@ def test_classifiers_and_measures_side_by_side(tmp_path):
     assert knn[["same_class", "topology"]].isna().all(axis=None)
 
 
-def test_of_a_wide_embedding_three_columns_are_kept(tmp_path):
+def test_three_columns_of_an_embedding_are_kept(tmp_path):
     spec = spec_of(reducers=["none"], embeddings={"points": 10})
     folder = run_spec(spec, out=tmp_path).folder
     (file,) = (json.loads(path.read_text()) for path in (folder / "embeddings").iterdir())
@@ -150,7 +150,7 @@ def test_of_a_wide_embedding_three_columns_are_kept(tmp_path):
         ({"split": {"kind": "whole", "train": 0.5}}, "omit 'train'"),
     ],
 )
-def test_what_does_not_fit_is_said(changes, message):
+def test_a_spec_for_measures_with_unsuitable_keys_is_refused(changes, message):
     with pytest.raises(InputError, match=message):
         spec_of(**changes)
 

@@ -128,7 +128,7 @@ def test_rows_and_labels_that_a_fit_sees(run, budget):
     assert (tuned["inner_score"] > 0.1).all()
 
 
-def test_of_equal_settings_the_first_is_taken(run):
+def test_the_first_of_equal_settings_is_selected(run):
     trials, _ = run(
         "split: {kind: fraction, train: 0.5, repeats: 3}\n"
         "classifiers: [{name: ./mine.py:Brittle, k: {grid: [1, 3, 4]}}]\n"

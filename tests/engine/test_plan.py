@@ -55,7 +55,7 @@ def test_a_card_s_version_changes_every_id(make_spec, tmp_path):
         {"reducers": [{"name": "ccdr"}], "sweep": {"reducer.beta": [0.5]}},
     ],
 )
-def test_whatever_leaves_the_numbers_alone_changes_no_id(make_spec, change):
+def test_changes_that_do_not_affect_the_numbers_keep_the_ids(make_spec, change):
     base = {"reducers": [CCDR], "classifiers": [{"name": "knn", "n_neighbors": 3}]}
     assert ids(make_spec(**base)) == ids(make_spec(**{**base, **change}))
 
@@ -79,7 +79,7 @@ def test_the_width_of_a_shared_fit_counts(make_spec):
     assert ids(alone) < ids(two)
 
 
-def test_what_is_shared(make_spec):
+def test_trials_share_fits_and_neighbour_searches(make_spec):
     spec = make_spec(
         reducers=[{**CCDR, "mode": "transductive"}, {**CCDR, "mode": "out_of_sample"}, "none"],
         sweep={"reducer.n_components": [1, 2, 3], "reducer.n_neighbors": [2, 7]},

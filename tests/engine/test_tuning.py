@@ -229,7 +229,7 @@ def test_fits_to_the_same_points_share_what_changes_nothing(make_spec, tmp_path,
         tables.append(numbers(tmp_path / str(shares) / spec.name))
         counts.append(len(spans))
     pd.testing.assert_frame_equal(*tables)
-    # The training set is decomposed once for all, and each of 3 folds once per method.
+    # The training set is decomposed once for all methods and settings, each fold once per method.
     assert counts[0] == 1 + 2 * 3 < counts[1]
 
 
@@ -374,7 +374,7 @@ def test_labelled_points_alone_are_divided(make_spec, tmp_path):
     table = tuned(inline(spec, tmp_path))
     assert len(table) == 3 * 2 * 2
     few = table[table["labels"] == 4]["inner_score"] * 12
-    # Each fold tests half of the 12 labelled points.
+    # Each fold tests half of the 12 labelled samples.
     assert np.allclose(few, few.round())
 
 

@@ -56,7 +56,7 @@ def test_places_of_the_labels_are_the_methods_own():
         ClassOrder(of="labels").score(embedded())
 
 
-def test_what_has_no_answer_says_so():
+def test_undefined_distances_raise():
     with pytest.raises(ValueError, match=r"no class '5'.*1, 2, 3, 4"):
         ClassDistance(classes="1, 5").score(embedded())
     with pytest.raises(ValueError, match="two different classes"):

@@ -69,7 +69,7 @@ def test_the_order_of_centres_is_kept_by_a_scaled_copy(embedded):
     assert CentreOrder().score(embedded) == pytest.approx(expected)
 
 
-def test_what_is_not_defined_is_refused(embedded):
+def test_an_undefined_measure_is_refused(embedded):
     with pytest.raises(ValueError, match="n_neighbors=10 must be below n_samples / 2 = "):
         Trustworthiness(n_neighbors=10, part="test").score(embedded)
     two = Embedded(embedded.points, embedded.original, embedded.y % 2, 40, ("a", "b"))

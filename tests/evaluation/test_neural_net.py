@@ -48,7 +48,7 @@ def test_makes_every_step_without_a_warning(circles):
 
 
 def test_constant_problem_does_not_stop_early():
-    # Constant features give nothing to learn, so early stopping would end this fit.
+    # The features are constant, so training cannot improve, and scikit-learn would stop early.
     X, y = np.zeros((20, 2)), np.tile([0, 1], 10)
     classifier = NeuralNetClassifier(max_iter=SHORT, random_state=0).fit(X, y)
     assert classifier.n_iter_ == SHORT

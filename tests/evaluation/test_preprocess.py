@@ -223,6 +223,6 @@ def test_tfidf_of_a_word_that_no_training_document_holds_is_finite():
         ("tfidf", {}, "tfidf requires non-negative"),
     ],
 )
-def test_what_can_not_be_is_said(parts, name, parameters, message):
+def test_impossible_parameters_are_refused(parts, name, parameters, message):
     with pytest.raises(ValueError, match=message):
         make_step(name, **parameters).fit(parts[0] - 7)

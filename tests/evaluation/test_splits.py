@@ -187,7 +187,7 @@ def test_resample_leaves_out_points_of_neither_part():
         ("predefined", {"own": ([0, 1], [])}, "empty training or test set"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(kind, options, message):
+def test_an_impossible_split_is_refused(kind, options, message):
     with pytest.raises(InputError, match=message):
         draw(kind, **options)
 

@@ -119,7 +119,7 @@ def test_three_dimensions_are_drawn_in_perspective_with_labelled_prototypes(made
     rendered(figure)
 
 
-def test_of_many_dimensions_the_plane_is_drawn_and_said(made):
+def test_the_title_names_the_drawn_dimensions(made):
     reducers = [{"name": "lda", "params": {"n_components": 9}}]
     (axes,) = _drawn(made(_content("lda", 9), reducers=reducers)).axes
     assert axes.get_title(loc="left") == "LDA, first 2 of 9 dimensions"
@@ -132,7 +132,7 @@ def test_a_swept_dimension_has_a_panel_each(made):
     assert titles == ["FDA, dim = 1", "FDA, dim = 2", "FDA, dim = 3"]
 
 
-def test_what_is_of_another_setting_is_left_out(made):
+def test_embeddings_of_other_settings_are_left_out(made):
     folder = made(_content("lda"), _content("lda", 3), _content("pca"))
     assert [each.title for each in drawn_embeddings(summary_of(folder))] == ["FDA"]
 

@@ -108,7 +108,7 @@ def test_a_chain_is_stretched_to_a_line():
     assert np.ptp(found.embedding[:, 0]) == pytest.approx(24 * step, rel=1e-3)
 
 
-def test_where_all_distances_are_kept_nothing_moves():
+def test_fixed_distances_leave_the_configuration_unchanged():
     # If eight samples in a plane are all neighbours, no Gram matrix is strictly feasible.
     X = cloud(8, 2)
     found = unfold(X, graph_of(X, 7))
@@ -210,7 +210,7 @@ def test_weights_of_a_factor_bound_every_placement_that_keeps_the_lengths():
     np.testing.assert_allclose(Z.sum(axis=0), 0, atol=1e-8 * np.abs(Z).max())
 
 
-def test_what_a_factor_of_few_columns_misses_is_solved_again():
+def test_the_interior_method_solves_what_low_rank_misses():
     X = roll(60)
     found = unfold(X, graph_of(X, 6), solver="low_rank")
     assert found.solver == "interior"

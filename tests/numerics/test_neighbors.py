@@ -104,7 +104,7 @@ def test_the_size_of_the_blocks_changes_nothing(monkeypatch, convert):
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
-def test_what_single_precision_cannot_tell_apart_is_told(scale):
+def test_neighbours_are_exact_beyond_single_precision(scale):
     # Steps of 1e-5 next to one far sample: in single precision, nearly all distances are equal.
     X = scale * np.append(np.random.default_rng(0).permutation(400) * 1e-5, 50.0)[:, None]
     assert_same(kneighbors(X, 3), by_definition(X, 3))

@@ -1,4 +1,4 @@
-"""The pages on the papers only have figures that a table or the paper's file contains."""
+"""The pages on the papers only state numbers that a table or the paper's file contains."""
 
 import re
 from pathlib import Path

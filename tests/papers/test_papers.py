@@ -44,7 +44,7 @@ def _matches(selector, cell):
 
 
 @pytest.mark.parametrize(("name", "artefact_id", "spec_name"), SHIPPED)
-def test_what_the_paper_prints_is_in_the_grid_of_its_spec(name, artefact_id, spec_name):
+def test_the_paper_s_settings_are_in_the_grid_of_its_spec(name, artefact_id, spec_name):
     paper = load_paper(name)
     artefact = paper.artefact(artefact_id)
     spec = load_spec(spec_name)

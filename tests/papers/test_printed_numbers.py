@@ -50,7 +50,7 @@ def _artefact(*printed, specs=("run",)):
         # A difference of up to two Monte Carlo errors is "reproduced".
         (0.1005, 0.002, _printed("9.65 %"), "reproduced"),
         (0.1006, 0.002, _printed("9.65 %"), "close"),
-        # If the error exceeds a point, a small difference is "uninformative"; a larger one counts.
+        # If the Monte Carlo error exceeds a point, a small difference is "uninformative".
         (0.0965, 0.012, _printed("9.65 %"), "uninformative"),
         (0.1200, 0.012, _printed("9.65 %"), "uninformative"),
         (0.1206, 0.012, _printed("9.65 %"), "differs (higher)"),

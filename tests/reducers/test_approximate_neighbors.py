@@ -192,7 +192,7 @@ def test_a_run_of_both_tells_them_apart(tmp_path):
     result = CliRunner().invoke(app, ["run", str(path), "--out", str(out), "--quiet"])
     assert result.exit_code == 0, result.output
     rows = pd.read_csv(next(out.rglob("trials.csv"))).query("reducer == 'ccdr'")
-    errors = rows.groupby("reducer.neighbors")["error"].apply(list)  # with labels, and permuted
+    errors = rows.groupby("reducer.neighbors")["error"].apply(list)  # true and permuted labels
     assert set(errors.index) == {"exact", "approximate"}
     assert errors["exact"] == errors["approximate"]
     assert LIBRARY in next(out.rglob("manifest.json")).read_text(encoding="utf-8")

@@ -235,7 +235,7 @@ def test_supcon_net_minimises_the_contrast_of_its_outputs_directions(model):
 )
 def test_scikit_learn_contract(model):
     excused = {
-        # OpenTSNE optimises new samples separately, and few samples do not have thirty neighbours.
+        # OpenTSNE optimises new samples separately and needs more than the checks' few samples.
         "check_transformer_general": "an embedding",
         "check_transformer_data_not_an_array": "an embedding",
     }

@@ -34,7 +34,7 @@ def weights(X, k, kind="heat"):
 
 
 def assert_weights(model, K, W, alpha, mu):
-    """Check the penalties' factors against the sums over samples that define their units."""
+    """Check the penalties' factors against the sums in feature space that define their units."""
     n = len(K)
     squared = np.diag(K)[:, None] + np.diag(K) - 2 * K
     scatter = squared.sum() / (2 * n)

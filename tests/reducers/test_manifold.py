@@ -57,7 +57,7 @@ def test_euclidean_scaling_and_the_linear_kernel_are_principal_component_analysi
 
 
 def test_with_all_points_as_neighbours_isomap_is_classical_scaling():
-    """If all samples are neighbours, the geodesic distances are the distances themselves."""
+    """If all samples are neighbours, the geodesic distances are Euclidean."""
     ours, theirs = Isomap(3, n_neighbors=299).fit(TRAIN), MDS(3).fit(TRAIN)
     expected = turned(theirs.embedding_, ours.embedding_)
     assert_allclose(ours.embedding_, expected, atol=1e-8 * np.abs(expected).max())

@@ -48,7 +48,7 @@ OURS = [name for name in NAMES if get_traits(REDUCERS.load(name)()).library is N
 
 @pytest.mark.parametrize("X", SHAPES, ids=["tall", "wide"])
 @pytest.mark.parametrize("name", OURS)
-def test_what_is_offered_can_be_fitted_and_one_more_can_not(name, X):
+def test_the_declared_maximum_can_be_fitted_and_one_more_cannot(name, X):
     options = OPTIONS.get(name, {})
     m = most(REDUCERS.load(name)(**options), X)
     if name not in BOUNDS:

@@ -1,4 +1,4 @@
-"""LMNN, MCML and NCA do not depend on the order of rows or on label names."""
+"""LMNN, MCML and NCA: properties of a fit, which does not depend on row order or label names."""
 
 import warnings
 

@@ -156,7 +156,7 @@ def test_save_and_directional_regression_are_their_definitions(method, reg):
             M += share * gap @ gap
             continue
         for other, its_share in enumerate(shares):
-            # Li and Wang's E[(z - z')(z - z')' | y, y'], over all pairs of points.
+            # Li and Wang's E[(z - z')(z - z')' | y, y'], over all pairs of samples.
             pairs = (z[k == WINE_Y][:, None] - z[other == WINE_Y]).reshape(-1, 6)
             gap = 2 * T - pairs.T @ pairs / len(pairs)
             M += share * its_share * gap @ gap

@@ -55,7 +55,7 @@ def test_a_run_is_described_as_in_a_paper(told):
     assert sorted(re.findall(r"^@\w+\{([^,]*),", told, re.M)) == sorted(cited)
 
 
-def test_what_is_not_done_is_stated(tmp_path):
+def test_the_text_states_omitted_steps(tmp_path):
     spec = SPEC | {"preprocess": [], "tune": None, "reducers": ["lda"]}
     ddr_cli.run(spec, out=tmp_path, name="plain")
     told = experiments(tmp_path / "plain")

@@ -55,7 +55,7 @@ def test_points_are_aligned_and_a_minus_is_a_minus_sign():
     assert re.search(r"\\begin\{tabular\}\{@\{\}lrrrr@\{\}\}", latex)
 
 
-def test_what_latex_takes_for_its_own_is_escaped():
+def test_special_characters_of_latex_are_escaped():
     text = r"50 % & a_b #1 $x$ {y} ~ ^ \z | < >"
     latex = Table(pd.DataFrame({"a": [text]})).latex()
     (row,) = rows_of(latex.replace(r"\&", "AND"))

@@ -90,7 +90,7 @@ def steps():
     return [*lines, *(text for kind, text in found if kind == "python")]
 
 
-def test_what_is_not_run_is_there():
+def test_every_exception_occurs_on_a_page():
     for part in (*NOT_RUN, *SMALLER):
         assert any(part in step for step in steps()), f"{part!r} is on no page"
 

@@ -126,7 +126,7 @@ def _first_row_is_wrong(path):
 
 def test_nothing_is_written_again_if_nothing_has_changed(written, tmp_path):
     results = tmp_path / "results"
-    shutil.copytree(written[0], results, copy_function=shutil.copyfile)  # sets new times
+    shutil.copytree(written[0], results, copy_function=shutil.copyfile)  # does not keep the times
     before = {path: path.stat().st_mtime_ns for path in results.rglob("*") if path.is_file()}
     outcome = write_report(results)
     assert {path.parent.name for path in outcome.unchanged} >= {"mine", "landsat_ccdr_k"}
@@ -366,7 +366,7 @@ def test_a_run_of_no_paper_is_reported_alone(tmp_path, make_spec, write_results)
     assert "At a glance" not in text
 
 
-def test_nothing_half_written_stays(written):
+def test_no_partly_written_file_remains(written):
     assert not list(written[0].rglob("*.part"))
 
 
@@ -401,7 +401,7 @@ def _record(own="reproduced", claim=None):
         (_record(claim="undecided"), _record(claim="fails"), 1),
     ],
 )
-def test_what_counts_as_lost(recorded, now, count):
+def test_the_number_of_lost_verdicts(recorded, now, count):
     assert len(regressions(recorded, now)) == count
 
 

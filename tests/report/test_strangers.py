@@ -206,7 +206,7 @@ def test_a_run_writes_through_no_link(tmp_path, run, name):
 
 
 @pytest.mark.parametrize("name", ["trials.csv", "run.lock", "embeddings/x.json"])
-def test_what_never_ends_is_not_read(tmp_path, run, name):
+def test_a_pipe_in_a_results_folder_is_not_read(tmp_path, run, name):
     folder = tmp_path / "theirs"
     shutil.copytree(run, folder)
     (folder / name).unlink(missing_ok=True)

@@ -110,9 +110,7 @@ def test_no_ratio_is_a_dash():
 
 
 @pytest.mark.parametrize(("metric", "at"), [("error", "7"), ("accuracy", "41")])
-def test_of_many_settings_the_best_is_shown_whichever_end_is_better(
-    tmp_path, write_results, make_spec, metric, at
-):
+def test_the_best_of_many_settings_is_shown(tmp_path, write_results, make_spec, metric, at):
     spec = make_spec(
         "many",
         reducers=[{"name": "ccdr", "params": {"n_neighbors": 1}}],

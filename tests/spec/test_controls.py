@@ -77,7 +77,7 @@ def test_projections_are_no_wider_than_the_data(edit):
     assert {"pca 4 knn", "random_projection 4 knn"} <= set(_trials(spec))
 
 
-def test_what_is_in_the_spec_is_not_added_again(edit):
+def test_a_control_does_not_repeat_an_item_of_the_spec(edit):
     own = "[lda, none, {name: pca, n_components: 1}]"
     trials = _trials(_load(edit, (LDA, own), ("n_neighbors: 3}]", "n_neighbors: 3}, svc]")))
     assert trials.count("none knn") == 1

@@ -74,7 +74,7 @@ def test_nothing_is_said_where_nothing_is_left_out(edit):
         ),
     ],
 )
-def test_what_can_never_be_fitted_is_refused(edit, changes, told):
+def test_an_item_that_cannot_be_fitted_is_refused(edit, changes, told):
     with pytest.raises(DocumentError) as caught:
         load_spec(edit(*changes, text=SPEC))
     first = str(caught.value).splitlines()[1]
@@ -102,7 +102,7 @@ def test_methods_of_the_class_means_are_asked_for_all_dimensions_by_default(edit
     assert [widths[name] for name in ("lda", "olda", "rda", "shrinkage_lda")] == [most] * 3 + [1]
 
 
-def test_what_takes_no_sparse_points_gets_none(edit):
+def test_a_method_that_does_not_support_sparse_data_is_refused(edit):
     texts = SPEC.replace("iris", "newsgroups_rec").replace("  - pca", "  - none\n  - mds")
     path = edit(("[knn]", "[knn, gradient_boosting]"), text=texts)
     with pytest.raises(DocumentError) as caught:

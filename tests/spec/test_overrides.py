@@ -62,7 +62,7 @@ def test_the_figure_moves_to_the_sweep_that_is_left(edit):
         (" split.seed = 7", lambda s: s.split.seed, 7),
     ],
 )
-def test_what_can_be_set(edit, override, read, value):
+def test_an_override_sets_a_value(edit, override, read, value):
     assert read(load_spec(edit(), overrides=[override])) == value
 
 

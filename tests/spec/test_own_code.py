@@ -148,7 +148,7 @@ def test_no_parameter_makes_scikit_learn_unpickle_or_write_files(spec, tmp_path,
         ('reducers: ["joblib.memory:Memory"]', "doesn't come with ddr"),
     ],
 )
-def test_what_is_no_number_or_choice_needs_trust_wherever_it_stands(spec, keys, says):
+def test_a_value_that_is_no_number_or_choice_needs_trust(spec, keys, says):
     spec.write_text(REST + keys)
     with pytest.raises(InputError, match=f"(?s){says}.*--trust"):
         load_spec(spec)
@@ -214,7 +214,7 @@ def test_a_run_shows_no_folder_of_this_machine(spec, tmp_path):
         ("KNeighborsClassifier", "KNeighborsTransformer", r"spec\.yaml:8.*no predict"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(spec, old, new, says):
+def test_mistakes_are_reported_with_their_line(spec, old, new, says):
     spec.write_text(SPEC.replace(old, new))
     with own_code.trusting(True), pytest.raises(InputError, match=f"(?s){says}"):
         load_spec(spec)

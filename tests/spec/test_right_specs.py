@@ -215,12 +215,12 @@ def test_specs_survive_the_round_trip(reducers, split, grid, metrics, title):
         ({"title": ["a list"]}, "title"),
     ],
 )
-def test_what_is_no_resolved_spec_is_refused(edit, change, message):
+def test_a_wrong_resolved_spec_is_refused(edit, change, message):
     with pytest.raises(InputError, match=rf"not a resolved spec \({message}"):
         Spec.from_resolved({**load_spec(edit()).resolved(), **change})
 
 
-def test_of_a_grid_that_a_method_declares_what_can_be_offered_is_tuned(edit):
+def test_a_declared_grid_is_tuned_up_to_the_available_dimensions(edit):
     text = "dataset: iris\nsplit: {kind: kfold, folds: 3}\nreducers: [lda]\n"
     spec = load_spec(edit(text=text + "classifiers: [linear]\ntune: {budget: 4}\n"))
     tuned = next(cell for cell in expand(spec) if cell.tuning and cell.reducer.name == "lda")

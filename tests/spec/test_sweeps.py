@@ -107,7 +107,7 @@ def test_a_logarithmic_axis_is_for_numbers_in_ratios(values, answer):
     assert is_geometric(values) is answer
 
 
-def test_what_a_spec_gives_a_value_is_not_tuned():
+def test_a_parameter_with_a_value_in_the_spec_is_not_tuned():
     spec = make_spec(
         dataset="iris",
         tune={"folds": 3},

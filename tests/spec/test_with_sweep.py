@@ -109,7 +109,7 @@ def test_a_spec_without_a_file_can_be_swept():
         ({"n_neighbors": [5000]}, "n_neighbors is 5000.*among 1797 samples"),
     ],
 )
-def test_what_can_not_be_swept(edit, params, message):
+def test_an_impossible_sweep_is_refused(edit, params, message):
     with pytest.raises(InputError, match=message):
         with_sweep(load_spec(edit()), params)
 

@@ -188,7 +188,7 @@ def test_each_method_stands_at_every_dimension_it_offers(run):
         ({"track": "transductive"}, "no results for your options"),
     ],
 )
-def test_what_is_not_there(rows, asked, message):
+def test_leaderboard_options_without_results_are_refused(rows, asked, message):
     with pytest.raises(InputError) as caught:
         leaderboard(rows, **asked)
     assert message in str(caught.value)
@@ -209,5 +209,5 @@ def test_edges_are_counted_in_the_trial_logs(run):
     assert (found["rows"], found["values"]) == (len(chosen), 3)
     assert found["lowest"] == pytest.approx(chosen.count(1) / len(chosen))
     assert found["highest"] == pytest.approx(chosen.count(3) / len(chosen))
-    # LDA has at most two dimensions here, too few values to have edges.
+    # LDA has at most two dimensions here, and grids of fewer than three values are left out.
     assert "fisher" not in table.index.get_level_values("method")

@@ -512,7 +512,7 @@ def test_the_page_has_the_choices_and_the_intervals_of_ranks(pages, bench):
     assert f'<td class="number">{ranks}</td>' in (pages / "methods" / "lfda.html").read_text()
 
 
-def test_what_has_no_row_of_a_track_has_no_figure_of_it(pages):
+def test_only_pages_with_rows_of_a_track_have_its_figure(pages):
     there = {"index", "methods/pca", "methods/none", "datasets/iris", "datasets/glass"}
     for name in (*there, "methods/lfda", "datasets/sonar"):
         text = (pages / f"{name}.html").read_text()

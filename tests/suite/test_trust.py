@@ -58,7 +58,7 @@ class Nothing(TransformerMixin, BaseEstimator):
 """
 
 
-def test_what_fails_or_takes_too_long_counts_as_the_largest_class_and_is_told(tmp_path):
+def test_failures_and_timeouts_are_scored_as_the_majority_class(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "troubles.yaml").write_text(SUITE)
     with trusting(True):
