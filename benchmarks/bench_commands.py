@@ -75,7 +75,7 @@ def repository(copy: Path, runs: int, add: Callable[[str, str, Sequence[Measured
     page = [*DDR, "suite", "page", "lite", *out]
     add("suite page, from scratch", "≤ 10 s", [command(page)])
     add("suite page, nothing new", "≤ 10 s", [command(page) for _ in again])
-    # These commands keep what they print in the cache.
+    # These commands store their output in the cache.
     os.environ["DDR_CACHE"] = str(copy / "cache")
     for work, more in (
         ("suite table", ["table", "lite"]),

@@ -31,7 +31,7 @@ from ddr_cli.evaluation.statistics import mean_interval, rate_variance, signed_r
 ALPHA = 0.05
 POINTS = 0.02
 SIZES = ((4435, 2000), (400, 180), (100, 100), (20, 940))  # The first pair is Landsat's.
-LARGE = 2000  # With more training samples, 3-NN has a fifth of the comparisons.
+LARGE = 2000  # Above this training size, 3-NN has a fifth of the comparisons.
 DATA_SETS = (6, 10, 16)
 FEW_SPLITS = 3
 FRESH = 1000  # Test samples for each training set in `truth`.

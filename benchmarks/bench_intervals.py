@@ -26,7 +26,7 @@ from ddr_cli.evaluation.splits import make_split
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance
 
 SIZES = ((200, 90), (100, 100), (30, 270), (20, 940))
-FRESH = 2000  # Training sets for a true value, and test samples for each of them.
+FRESH = 2000  # The number of training sets per true value, and of test samples for each.
 
 Points = tuple[np.ndarray, np.ndarray]
 Wrong = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]

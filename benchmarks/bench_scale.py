@@ -254,7 +254,7 @@ def draw(rows: pd.DataFrame, path) -> None:
     trade.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     trade.xaxis.set_major_formatter("{x:g}")
     trade.minorticks_off()
-    with rc_context({"svg.hashsalt": "scale"}):  # The same table gives the same file.
+    with rc_context({"svg.hashsalt": "scale"}):  # A fixed salt makes equal files from equal tables.
         figure.savefig(path, metadata={"Date": None})
 
 

@@ -137,7 +137,7 @@ def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
         axes.set_xlabel("samples")
         axes.set_ylabel(label if place % across == 1 else "")
         axes.legend(fontsize="x-small")
-    with rc_context({"svg.hashsalt": "speed"}):  # The same table gives the same file.
+    with rc_context({"svg.hashsalt": "speed"}):  # A fixed salt makes equal files from equal tables.
         figure.savefig(path, metadata={"Date": None})
 
 
