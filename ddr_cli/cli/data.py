@@ -277,8 +277,8 @@ def new(
 ) -> None:
     """Read your files and write a card with the number of samples and features and a fingerprint.
 
-    If the files do not determine a setting of the card, the command proposes a value and names the
-    option that changes it. `--yes` accepts all proposals.
+    If the files do not determine a setting of the card, the command names the option that sets it,
+    with the proposed value or the possible values. `--yes` accepts all proposals.
     """
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card
