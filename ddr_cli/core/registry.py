@@ -182,14 +182,10 @@ def registered(
         if isinstance(component, type):
             made = dataclass(eq=False, repr=False)(component)
             if scale is not None:
-                made.scale = _scale(name, scale)
+                made.scale = Scale(**{"name": name, **scale})
         return cast("_T", made)
 
     return register
-
-
-def _scale(name: str, given: Mapping[str, Any]) -> Scale:
-    return Scale(**{"name": name, **given})
 
 
 @cache
@@ -204,7 +200,7 @@ def _components(package: str) -> dict[str, list[Entry]]:
             kind, name, summary = map(ast.literal_eval, parsed.args)
             options = {str(each.arg): ast.literal_eval(each.value) for each in parsed.keywords}
             if "scale" in options:
-                options["scale"] = _scale(name, options["scale"])
+                options["scale"] = Scale(**{"name": name, **options["scale"]})
             entry = Entry(name, f"{module}:{attribute}", summary, **options)
             found.setdefault(kind, []).append(entry)
     return found
