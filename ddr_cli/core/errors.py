@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
 
+_SHORT, _NEAR = 5, 0.7
 _MOST_FRAMES, _MOST_CHARACTERS = 20, 8_000  # of a traceback
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -96,10 +97,12 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
     close = difflib.get_close_matches(folded, by_folded, n=3, cutoff=0.6)
     # Two letters that change places are the likeliest slip.
     for found in sorted(close, key=lambda each: Counter(each) != Counter(folded)):
-        # With more than a third of its letters wrong it is another word: 'seed' is not 'sweep'.
+        # In a short word two wrong letters make another word: 'seed' is not 'sweep'.
         missing, extra = Counter(found) - Counter(folded), Counter(folded) - Counter(found)
-        few = max(missing.total(), extra.total()) <= max(1, len(folded) // 3)
-        if few or folded in found or found in folded:
+        near = missing.total() <= 1 and extra.total() <= 1
+        if len(folded) > _SHORT:
+            near = difflib.SequenceMatcher(None, found, folded).ratio() >= _NEAR
+        if near or folded in found or found in folded:
             return by_folded[found]
     return None
 
