@@ -35,23 +35,14 @@ def require_skops() -> Any:
     return load_module("skops.io", "skops", "A fitted pipeline is saved by skops")
 
 
+@in_this_process()
 def fit_pipeline(
-    spec: Spec,
-    winner: Winner,
-    dataset: Dataset,
-    note: Callable[[str], object] = lambda _: None,
+    spec: Spec, winner: Winner, dataset: Dataset, note: Callable[[str], object]
 ) -> Pipeline:
     """Fit a spec's steps and the winner's settings to all labelled samples; `note` gets warnings.
 
     The pipeline predicts the names of classes. Raises a `DdrError` if a component fails.
     """
-    with in_this_process():
-        return _fitted(spec, winner, dataset, note)
-
-
-def _fitted(
-    spec: Spec, winner: Winner, dataset: Dataset, note: Callable[[str], object]
-) -> Pipeline:
     from sklearn.pipeline import make_pipeline
 
     seed = method_seed(spec.split.seed, dataset.name, 0)
