@@ -283,7 +283,7 @@ def export(
     archive contains the trial logs, the suite, CITATION.cff and checksums. The same results
     always give identical files.
     """
-    from ddr_cli.core.atomic import atomic_write, clear_messages
+    from ddr_cli.core.atomic import atomic_write
     from ddr_cli.report.table import Table
     from ddr_cli.suite.archive import write_archive
     from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
@@ -305,8 +305,7 @@ def export(
         typer.echo(f"An archive of {len(names)} files:\n  {file}")
         return
     rows = long_rows(suite_rows(parts))
-    with clear_messages(file):
-        atomic_write(file, Table(rows).csv())
+    atomic_write(file, Table(rows).csv())
     typer.echo(f"A table of {len(rows)} rows:\n  {file}")
 
 

@@ -245,6 +245,5 @@ def write_card(content: dict[str, Any], target: Path, sources: Sources) -> Datas
     if found is None:
         raise InputError(f"The files of {target} do not exist; check the paths in the card.")
     dataset = read_found(card, found, card.choose(None), sources)
-    with clear_messages(target):
-        atomic_write(target, dump(content | {"expect": expect_of(card, dataset)}))
+    atomic_write(target, dump(content | {"expect": expect_of(card, dataset)}))
     return dataset

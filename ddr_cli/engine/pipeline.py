@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.embedding import fit_transform
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.extras import load_module
@@ -85,6 +85,5 @@ def save_pipeline(pipeline: Pipeline, path: Path) -> list[str]:
         raise InputError(
             f"skops can't save the pipeline ({names}): {type(error).__name__}: {error}."
         ) from error
-    with clear_messages(path):
-        atomic_write(path, content)
+    atomic_write(path, content)
     return types

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import InputError
 
 
@@ -21,5 +21,5 @@ def test_what_a_killed_write_left_aside_is_removed_once_it_is_old(tmp_path):
 
 def test_a_missing_folder_is_named(tmp_path):
     path = tmp_path / "nowhere" / "file"
-    with pytest.raises(InputError, match=f"{path.parent} does not exist"), clear_messages(path):
+    with pytest.raises(InputError, match=f"{path.parent} does not exist"):
         atomic_write(path, "text")
