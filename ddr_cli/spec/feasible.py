@@ -28,7 +28,7 @@ TRANSDUCTIVE = "transductive"
 NOTHING = "none"
 """The reducer that reduces nothing."""
 
-_SPARSE_FORMATS = ("text", "svmlight")
+_SPARSE_FORMATS = ("text", "libsvm")
 _KEEP_WIDTH = (
     *("impute", "log1p", "standardize", "rescale", "unit_length", "tfidf"),
     "variance_threshold",  # or less
