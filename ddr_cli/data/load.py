@@ -101,8 +101,7 @@ def load_from_card(
 
 def generate(card: Card, chosen: Options) -> Dataset:
     """Return the data set that the generator of a card creates, verified against the card."""
-    if card.generate is None:
-        raise ValueError(f"the card '{card.name}' has no generator")
+    assert card.generate is not None
     name = card.generate.name
     generator = (GENERATORS.ours.get(name) or GENERATORS.get(name)).load()
     owner = f"The card '{card.name}': the generator '{name}'"
