@@ -275,7 +275,6 @@ class _Sharing:
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         self._sketches: dict[int, _Sketch] = {}
-        self._fits: dict[object, _SharedFit] = {}
         found: dict[_Whole, set[int]] = {}
         # Most trials differ in their split and evaluator alone.
         for cell in {(id(cell.reducer), id(cell.tuning)): cell for cell in cells}.values():
@@ -296,18 +295,12 @@ class _Sharing:
 
     def fit_of(self, cell: Cell) -> _SharedFit:
         """Return the fit that a trial shares with others of its split."""
-        # An address is quicker to hash than a setting.
-        kind = id(cell.reducer), id(cell.tuning), cell.labels, cell.control
-        if kind not in self._fits:
-            sketch = self._sketch(cell.reducer)
-            if cell.tuning is None:
-                labels = cell.labels if sketch.traits.supervised else None
-                self._fits[kind] = _SharedFit(_Whole(sketch.fit), labels, cell.control)
-            else:
-                # No fit has this name: only its candidates have values of n_components.
-                whole = _Whole("", cell.reducer.text)
-                self._fits[kind] = _SharedFit(whole, cell.labels, cell.control)
-        return self._fits[kind]
+        if cell.tuning is not None:
+            # No fit has this name: only its candidates have values of n_components.
+            return _SharedFit(_Whole("", cell.reducer.text), cell.labels, cell.control)
+        sketch = self._sketch(cell.reducer)
+        labels = cell.labels if sketch.traits.supervised else None
+        return _SharedFit(_Whole(sketch.fit), labels, cell.control)
 
     def candidates(self, cells: Mapping[_Key, Cell]) -> tuple[Fit, ...]:
         """Return the fits of the candidates of tuned trials, one per embedding."""
