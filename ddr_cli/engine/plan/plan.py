@@ -118,8 +118,6 @@ class Plan:
 
     def first(self, splits: int | None = None) -> tuple[str, ...]:
         """Return the ids of the trials of the first `n` splits, or of all."""
-        if splits is None or splits >= len(self.fits):
-            return tuple(self.trials)
         chosen = list(self.fits.values())[:splits]
         return tuple(trial for fits in chosen for fit in fits for trial in fit.trials)
 
