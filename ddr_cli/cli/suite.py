@@ -106,7 +106,7 @@ def _parts(
     return found
 
 
-def _load(name: str, trust: bool) -> Suite:
+def load(name: str, trust: bool) -> Suite:
     """Return a suite; the libraries of its methods need not be installed."""
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.definition import load_suite
@@ -143,7 +143,7 @@ def run(
     from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
     from ddr_cli.suite.tables import progress_line
 
-    suite = _load(name, trust)
+    suite = load(name, trust)
     begin_with_fetched(suite.name, out)
     parts, folder = _parts(suite, out, tracks, only), folder_of(suite, out)
     if redo or any(part.stale or part.plan.trials.keys() - part.status.keys() for part in parts):
@@ -193,7 +193,7 @@ def status(
     from ddr_cli.suite.shown import kept, status_shown
 
     def made() -> dict[str, Any]:
-        suite = _load(name, trust)
+        suite = load(name, trust)
         return status_shown(suite, _parts(suite, out, tracks, only), hours)
 
     _print_shown(kept("status", name, out, [tracks, only, hours], made), as_json)
@@ -236,7 +236,7 @@ def table(
     from ddr_cli.suite.shown import shown_board
 
     def planned() -> tuple[Suite, list[SuitePart]]:
-        suite = _load(name, trust)
+        suite = load(name, trust)
         # Classifiers on all features are a choice, too.
         more = {CLASSIFIERS} & suite.tracks.keys() if track == INDUCTIVE else ()
         return suite, _parts(suite, out, [track, *more], only)
@@ -259,7 +259,7 @@ def page(
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.pages import write_benchmark
 
-    suite = _load(name, trust)
+    suite = load(name, trust)
     parts = _parts(suite, out)
     files, is_made = write_benchmark(benchmark_of(suite, parts), out)
     page = next(path for path in files if path.name == PAGE)
@@ -293,7 +293,7 @@ def export(
 
     if file.suffix not in (".csv", ".zip"):
         raise InputError(f"{file} must end in .csv or .zip.")
-    suite = _load(name, trust)
+    suite = load(name, trust)
     parts = _parts(suite, out)
     if file.suffix == ".zip":
         options = {"track": INDUCTIVE, "classifier": None, "metric": None, "defaults": False}
@@ -354,7 +354,7 @@ def add(
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.own_method import join
 
-    suite = _load(name, trust)
+    suite = load(name, trust)
     settings = RunSettings(out=out, jobs=jobs, quiet=quiet or as_json)
     joined = allowed(
         trust,
@@ -430,7 +430,7 @@ def submit(
     from ddr_cli.suite.own_method import join
     from ddr_cli.suite.submission import card_of, write_submission
 
-    suite = _load(name, trust)
+    suite = load(name, trust)
     folder = out / f"{FOLDER}{suite.name}_{class_name(method)}"
     checked = allowed(trust, lambda: card_of(method, folder, name, card))
     joined = join(suite, method, RunSettings(out=out, jobs=jobs, quiet=quiet), told=_print_error)
@@ -461,7 +461,7 @@ def verify(
 
     submission = Submission.read(folder)
     settings = RunSettings(jobs=jobs, quiet=quiet)
-    suite = _load(submission.card.suite, trust)
+    suite = load(submission.card.suite, trust)
     found = allowed(trust, lambda: verify(submission, suite, settings, splits=splits))
     if len(found.differences):
         print_table(console(), Table(found.differences, left=("split", "classifier"), narrow=True))
