@@ -15,11 +15,11 @@ from pathlib import Path
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import GIVEN, GIVEN_FILE
-from ddr_cli.core.registry import PACKAGE
 
 VARIABLE = "DDR_SANDBOX"
 """The environment variable that turns the sandbox on, for this process and its workers."""
 
+_PACKAGE = Path(__file__).resolve().parents[2]
 _SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 _KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", GIVEN_FILE)
 
@@ -53,7 +53,7 @@ class Boxed:
         kept = {key: environment[key] for key in _KEPT if key in environment}
         origin = _origin(name)
         kept["PYTHONPATH"] = os.pathsep.join(
-            dict.fromkeys(str(path.parent) for path in (PACKAGE, origin) if path is not None)
+            dict.fromkeys(str(path.parent) for path in (_PACKAGE, origin) if path is not None)
         )
         words = [word for key, text in kept.items() for word in ("--setenv", key, text)]
         code = [word for path in _code(name) for word in ("--ro-bind-try", path, path)]
@@ -99,7 +99,7 @@ def _code(name: str) -> Iterator[str]:
     yield from dict.fromkeys([sys.prefix, sys.base_prefix, sys.exec_prefix])
     yield from site.getsitepackages()
     yield str(Path(sys.executable).resolve().parents[1])
-    yield str(PACKAGE)
+    yield str(_PACKAGE)
     place = name.rpartition(":")[0]
     if place.endswith(".py"):
         yield place
@@ -125,7 +125,7 @@ def _data() -> Iterator[str]:
     """Yield the folders within readable paths that hold data sets."""
     for folder in (
         Path(sysconfig.get_paths()["purelib"]) / "sklearn" / "datasets" / "data",
-        PACKAGE / "_datasets",
+        _PACKAGE / "_datasets",
     ):
         if folder.is_dir():
             yield str(folder)
