@@ -34,7 +34,8 @@ def shipped(folder: str) -> Path:
     return installed if installed.is_dir() else PACKAGE.parent / folder
 
 
-def shipped_yaml(folder: str) -> dict[str, Path]:
+@cache
+def shipped_yaml(folder: str) -> Mapping[str, Path]:
     """Return every shipped YAML file of `folder` by its name without the ending, sorted."""
     return {path.stem: path for path in sorted(shipped(folder).glob("*.yaml"))}
 
