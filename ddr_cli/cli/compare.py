@@ -86,7 +86,7 @@ def compare(
     command compares each method at its best setting, which favours methods with larger grids.
     """
     from ddr_cli.comparison.compare import compare as compare_runs
-    from ddr_cli.core.atomic import atomic_write, clear_messages
+    from ddr_cli.core.atomic import atomic_write
     from ddr_cli.report.comparison_tables import comparison_json, comparison_tables
 
     for path in save or ():
@@ -110,8 +110,7 @@ def compare(
         for note in found.notes:
             typer.echo(in_width(f"  {note}", indent=2))
     for path in save or ():
-        with clear_messages(path):
-            atomic_write(path, _content(path, found))
+        atomic_write(path, _content(path, found))
         if not as_json:
             typer.echo(f"  {path}")
 

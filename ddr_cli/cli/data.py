@@ -12,7 +12,6 @@ from ddr_cli.cli import completion
 from ddr_cli.cli.options import (
     AsJson,
     Offline,
-    allowed,
     console,
     in_width,
     print_json,
@@ -52,12 +51,10 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
 
 
 def _of_suite(name: str) -> list[Card]:
-    from ddr_cli.core.extras import nothing_fitted
+    from ddr_cli.cli.suite import load
     from ddr_cli.data.cards import load_card
-    from ddr_cli.suite.definition import load_suite
 
-    with nothing_fitted():
-        suite = allowed(False, lambda: load_suite(name))
+    suite = load(name, trust=False)
     base = None if suite.path is None else suite.path.parent
     return [load_card(dataset, base=base) for dataset in suite.datasets]
 
@@ -277,8 +274,8 @@ def new(
 ) -> None:
     """Read your files and write a card with the number of samples and features and a fingerprint.
 
-    If the files do not determine a setting of the card, the command proposes a value and names the
-    option that changes it. `--yes` accepts all proposals.
+    If the files do not determine a setting of the card, the command names the option that sets it,
+    with the proposed value or the possible values. `--yes` accepts all proposals.
     """
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card

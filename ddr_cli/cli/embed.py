@@ -60,7 +60,7 @@ def embed(
     from tempfile import TemporaryDirectory
 
     from ddr_cli.api import Results
-    from ddr_cli.core.atomic import atomic_write, clear_messages
+    from ddr_cli.core.atomic import atomic_write
     from ddr_cli.engine import Progress, run_spec
     from ddr_cli.figures.style import FORMS, FORMS_TEXT, image_bytes
 
@@ -80,8 +80,7 @@ def embed(
         drawn = image_bytes(path, results.figure)
     for item, error in zip(spec.reducers, results.trials["error"], strict=True):
         typer.echo(f"{item.label}: test error {100 * error:.2f} % ({DEFAULT_CLASSIFIER})")
-    with clear_messages(path):
-        atomic_write(path, drawn)
+    atomic_write(path, drawn)
     typer.echo(f"  {path}")
 
 

@@ -92,36 +92,27 @@ Metric = Annotated[
 def _parts(
     suite: Suite,
     out: Path,
-    tracks: list[str] | None,
-    only: list[str] | None,
+    tracks: list[str] | None = None,
+    only: list[str] | None = None,
 ) -> list[SuitePart]:
+    """Return the parts of a suite, which need the libraries of no method."""
+    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.remaining import folder_of, parts_of
 
-    found = parts_of(suite, folder_of(suite, out), tracks=tracks or (), only=only or ())
+    with nothing_fitted():
+        found = parts_of(suite, folder_of(suite, out), tracks=tracks or (), only=only or ())
     if not found:
         raise InputError("No data set matches --track and --only; see 'ddr suite status'.")
     return found
 
 
-def _load(name: str, trust: bool) -> Suite:
+def load(name: str, trust: bool) -> Suite:
+    """Return a suite; the libraries of its methods need not be installed."""
+    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.definition import load_suite
 
-    return allowed(trust, lambda: load_suite(name))
-
-
-def _planned(
-    name: str,
-    out: Path,
-    trust: bool,
-    tracks: list[str] | None = None,
-    only: list[str] | None = None,
-) -> tuple[Suite, list[SuitePart]]:
-    """Return a suite and its parts without the libraries that only a fit needs."""
-    from ddr_cli.core.extras import nothing_fitted
-
     with nothing_fitted():
-        suite = _load(name, trust)
-        return suite, _parts(suite, out, tracks, only)
+        return allowed(trust, lambda: load_suite(name))
 
 
 @app.command("run")
@@ -147,13 +138,17 @@ def run(
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.audits import audit_parts
+    from ddr_cli.suite.definition import load_suite
     from ddr_cli.suite.published import begin_with_fetched
     from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
     from ddr_cli.suite.tables import progress_line
 
-    suite = _load(name, trust)
+    suite = load(name, trust)
     begin_with_fetched(suite.name, out)
     parts, folder = _parts(suite, out, tracks, only), folder_of(suite, out)
+    if redo or any(part.stale or part.plan.trials.keys() - part.status.keys() for part in parts):
+        # What is left to fit needs the libraries: this refuses a suite whose methods lack theirs.
+        allowed(trust, lambda: load_suite(name))
     settings = RunSettings(
         out=folder,
         jobs=jobs,
@@ -198,7 +193,8 @@ def status(
     from ddr_cli.suite.shown import kept, status_shown
 
     def made() -> dict[str, Any]:
-        return status_shown(*_planned(name, out, trust, tracks, only), hours)
+        suite = load(name, trust)
+        return status_shown(suite, _parts(suite, out, tracks, only), hours)
 
     _print_shown(kept("status", name, out, [tracks, only, hours], made), as_json)
 
@@ -236,16 +232,14 @@ def table(
     trust: Trust = False,
 ) -> None:
     """Show the leaderboard of a suite: the results of each method over the data sets."""
-    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
     from ddr_cli.suite.shown import shown_board
 
     def planned() -> tuple[Suite, list[SuitePart]]:
-        with nothing_fitted():
-            suite = _load(name, trust)
-            # The table of choices also includes the classifiers on all features.
-            more = {CLASSIFIERS} & suite.tracks.keys() if track == INDUCTIVE else ()
-            return suite, _parts(suite, out, [track, *more], only)
+        suite = load(name, trust)
+        # The table of choices also includes the classifiers on all features.
+        more = {CLASSIFIERS} & suite.tracks.keys() if track == INDUCTIVE else ()
+        return suite, _parts(suite, out, [track, *more], only)
 
     options = {"track": track, "classifier": classifier, "metric": metric, "defaults": defaults}
     _print_shown(shown_board(name, out, planned, only or (), **options), as_json)
@@ -265,7 +259,8 @@ def page(
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.pages import write_benchmark
 
-    suite, parts = _planned(name, out, trust)
+    suite = load(name, trust)
+    parts = _parts(suite, out)
     files, is_made = write_benchmark(benchmark_of(suite, parts), out)
     page = next(path for path in files if path.name == PAGE)
     told = "written" if is_made else "are up to date: no result, setting or code has changed"
@@ -288,7 +283,7 @@ def export(
     archive contains the trial logs, the suite, CITATION.cff and checksums. The same results
     always give identical files.
     """
-    from ddr_cli.core.atomic import atomic_write, clear_messages
+    from ddr_cli.core.atomic import atomic_write
     from ddr_cli.report.table import Table
     from ddr_cli.suite.archive import write_archive
     from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
@@ -298,7 +293,8 @@ def export(
 
     if file.suffix not in (".csv", ".zip"):
         raise InputError(f"{file} must end in .csv or .zip.")
-    suite, parts = _planned(name, out, trust)
+    suite = load(name, trust)
+    parts = _parts(suite, out)
     if file.suffix == ".zip":
         options = {"track": INDUCTIVE, "classifier": None, "metric": None, "defaults": False}
         ranked = [part for part in parts if part.track in (INDUCTIVE, CLASSIFIERS)]
@@ -309,8 +305,7 @@ def export(
         typer.echo(f"An archive of {len(names)} files:\n  {file}")
         return
     rows = long_rows(suite_rows(parts))
-    with clear_messages(file):
-        atomic_write(file, Table(rows).csv())
+    atomic_write(file, Table(rows).csv())
     typer.echo(f"A table of {len(rows)} rows:\n  {file}")
 
 
@@ -356,12 +351,10 @@ def add(
     values of n_components.
     Its rows are in suite_<suite>_<method>/. The same command resumes an interrupted run.
     """
-    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.own_method import join
 
-    with nothing_fitted():
-        suite = _load(name, trust)
+    suite = load(name, trust)
     settings = RunSettings(out=out, jobs=jobs, quiet=quiet or as_json)
     joined = allowed(
         trust,
@@ -431,15 +424,13 @@ def submit(
     the folder. Missing fields come from the metadata of the method's package, or from the
     method's docstring.
     """
-    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.own_code import class_name
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.names import FOLDER
     from ddr_cli.suite.own_method import join
     from ddr_cli.suite.submission import card_of, write_submission
 
-    with nothing_fitted():
-        suite = _load(name, trust)
+    suite = load(name, trust)
     folder = out / f"{FOLDER}{suite.name}_{class_name(method)}"
     checked = allowed(trust, lambda: card_of(method, folder, name, card))
     joined = join(suite, method, RunSettings(out=out, jobs=jobs, quiet=quiet), told=_print_error)
@@ -470,7 +461,7 @@ def verify(
 
     submission = Submission.read(folder)
     settings = RunSettings(jobs=jobs, quiet=quiet)
-    suite = _load(submission.card.suite, trust)
+    suite = load(submission.card.suite, trust)
     found = allowed(trust, lambda: verify(submission, suite, settings, splits=splits))
     if len(found.differences):
         print_table(console(), Table(found.differences, left=("split", "classifier"), narrow=True))

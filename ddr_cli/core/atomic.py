@@ -51,12 +51,6 @@ def atomic_open(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
         sync_folder(path.parent)
 
 
-def atomic_write(path: Path, content: str | bytes) -> None:
-    """Write a whole file durably; after an error, the old file is unchanged."""
-    with atomic_open(path, durable=True) as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-
-
 def is_inside(name: str) -> bool:
     """Return whether a path, on any system, stays below the folder that it is joined to.
 
@@ -116,3 +110,9 @@ def clear_messages(path: Path) -> Iterator[None]:
             f"{path} can't be read or written: {error.strerror or error}. Existing files are "
             "unchanged. Free up disk space or choose another --out folder, and repeat the command."
         ) from error
+
+
+def atomic_write(path: Path, content: str | bytes) -> None:
+    """Write a whole file durably; after an error, an `InputError`, the old file is unchanged."""
+    with clear_messages(path), atomic_open(path, durable=True) as file:
+        file.write(content.encode() if isinstance(content, str) else content)

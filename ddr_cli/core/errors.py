@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
 
-_SHORT = 5
+_SHORT, _NEAR = 5, 0.7
 _MOST_FRAMES, _MOST_CHARACTERS = 20, 8_000  # limits of a traceback
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -99,8 +99,10 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
     for found in sorted(close, key=lambda each: Counter(each) != Counter(folded)):
         # In a short word, two wrong letters are too many: 'seed' is not a typing error for 'sweep'.
         missing, extra = Counter(found) - Counter(folded), Counter(folded) - Counter(found)
-        one_off = missing.total() <= 1 and extra.total() <= 1
-        if len(folded) > _SHORT or one_off or folded in found or found in folded:
+        near = missing.total() <= 1 and extra.total() <= 1
+        if len(folded) > _SHORT:
+            near = difflib.SequenceMatcher(None, found, folded).ratio() >= _NEAR
+        if near or folded in found or found in folded:
             return by_folded[found]
     return None
 

@@ -34,7 +34,8 @@ def shipped(folder: str) -> Path:
     return installed if installed.is_dir() else PACKAGE.parent / folder
 
 
-def shipped_yaml(folder: str) -> dict[str, Path]:
+@cache
+def shipped_yaml(folder: str) -> Mapping[str, Path]:
     """Return every shipped YAML file of `folder` by its name without the ending, sorted."""
     return {path.stem: path for path in sorted(shipped(folder).glob("*.yaml"))}
 
@@ -183,14 +184,10 @@ def registered(
         if isinstance(component, type):
             made = dataclass(eq=False, repr=False)(component)
             if scale is not None:
-                made.scale = _scale(name, scale)
+                made.scale = Scale(**{"name": name, **scale})
         return cast("_T", made)
 
     return register
-
-
-def _scale(name: str, given: Mapping[str, Any]) -> Scale:
-    return Scale(**{"name": name, **given})
 
 
 @cache
@@ -205,7 +202,7 @@ def _components(package: str) -> dict[str, list[Entry]]:
             kind, name, summary = map(ast.literal_eval, parsed.args)
             options = {str(each.arg): ast.literal_eval(each.value) for each in parsed.keywords}
             if "scale" in options:
-                options["scale"] = _scale(name, options["scale"])
+                options["scale"] = Scale(**{"name": name, **options["scale"]})
             entry = Entry(name, f"{module}:{attribute}", summary, **options)
             found.setdefault(kind, []).append(entry)
     return found

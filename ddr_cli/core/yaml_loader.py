@@ -253,8 +253,7 @@ def dump(value: Any) -> str:
     title: '1e5'
     size: 3
     """
-    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
-    return text
+    return _dumped(value, width=100)
 
 
 def flow(value: Any) -> str:
@@ -265,12 +264,10 @@ def flow(value: Any) -> str:
     >>> flow("no")
     "'no'"
     """
-    text: str = yaml.dump(
-        value,
-        Dumper=_Dumper,
-        sort_keys=False,
-        allow_unicode=True,
-        width=math.inf,
-        default_flow_style=True,
-    )
+    text = _dumped(value, width=math.inf, default_flow_style=True)
     return text.removesuffix("...\n").strip()
+
+
+def _dumped(value: Any, **style: Any) -> str:
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, **style)
+    return text

@@ -32,15 +32,10 @@ def card_names() -> list[str]:
 
 
 @cache
-def _shipped() -> dict[str, Path]:
-    return shipped_yaml("datasets")
-
-
-@cache
 def _registry() -> Registry:
     # The entry point of another package is the path of its card. The shipped cards are listed too,
     # so that no package can take their names.
-    shipped = [Entry(name, str(path), "") for name, path in _shipped().items()]
+    shipped = [Entry(name, str(path), "") for name, path in shipped_yaml("datasets").items()]
     return Registry("data set", shipped, "ddr.datasets", listed_as="datasets")
 
 
@@ -80,8 +75,8 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
         return read_card(path)
     if text in in_memory:
         return in_memory[text]
-    if text in _shipped():
-        return read_card(_shipped()[text], shipped=True)
+    if text in (shipped := shipped_yaml("datasets")):
+        return read_card(shipped[text], shipped=True)
     try:
         entry = _registry().get(text)
     except InputError as error:

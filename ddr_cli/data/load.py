@@ -101,8 +101,7 @@ def load_from_card(
 
 def generate(card: Card, chosen: Options) -> Dataset:
     """Return the data set that the generator of a card creates, verified against the card."""
-    if card.generate is None:
-        raise ValueError(f"the card '{card.name}' has no generator")
+    assert card.generate is not None
     name = card.generate.name
     generator = (GENERATORS.ours.get(name) or GENERATORS.get(name)).load()
     owner = f"The card '{card.name}': the generator '{name}'"
@@ -245,6 +244,5 @@ def write_card(content: dict[str, Any], target: Path, sources: Sources) -> Datas
     if found is None:
         raise InputError(f"The files of {target} do not exist; check the paths in the card.")
     dataset = read_found(card, found, card.choose(None), sources)
-    with clear_messages(target):
-        atomic_write(target, dump(content | {"expect": expect_of(card, dataset)}))
+    atomic_write(target, dump(content | {"expect": expect_of(card, dataset)}))
     return dataset

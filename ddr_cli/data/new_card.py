@@ -6,6 +6,7 @@ import csv
 import math
 import os
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -59,8 +60,8 @@ class Seen:
     said: Mapping[str, Any]
     yes: bool = False
     facts: dict[str, list[str]] = field(default_factory=dict)
-    questions: list[tuple[str, str]] = field(default_factory=list)
-    """The flags that answer each question, and its text."""
+    questions: list[tuple[str, str, bool]] = field(default_factory=list)
+    """The flags that answer each question, its text, and whether they are proposed."""
 
     def __post_init__(self) -> None:
         self.options = dict(self.said)
@@ -81,7 +82,7 @@ class Seen:
         if self.yes and proposed:
             self.note("accepted", flags if flags != "--yes" else text)
             return True
-        self.questions.append((flags, text))
+        self.questions.append((flags, text, proposed))
         return False
 
 
@@ -93,10 +94,11 @@ def look_at(path: Path, name: str, said: Mapping[str, Any], *, yes: bool = False
     elif name in ("npz", "mat"):
         _look_at_arrays(path, name, seen)
     if seen.questions:
-        lines = [f"  {flags}    ({text})" for flags, text in seen.questions]
+        lines = [f"  {flags}    ({text})" for flags, text, _ in seen.questions]
         what = "one setting" if len(lines) == 1 else f"{len(lines)} settings"
+        accept = " or accept all with --yes" if all(each[-1] for each in seen.questions) else ""
         raise InputError(
-            f"ddr can't determine {what} from {path}. Set these options or accept all with --yes:\n"
+            f"ddr can't determine {what} from {path}. Set these options{accept}:\n"
             + "\n".join(lines)
         )
     return seen
@@ -182,9 +184,7 @@ def legal_name(text: str) -> str:
 
 def _flag(option: str, *values: object) -> str:
     """Return the flags that set these values."""
-    texts = [str(value) for value in values]
-    quoted = [t if re.fullmatch(r"[A-Za-z0-9_.:=-]+", t) else f"'{t}'" for t in texts]
-    return " ".join(f"--{option} {text}" for text in quoted)
+    return " ".join(f"--{option} {shlex.quote(str(value))}" for value in values)
 
 
 # -- arrays --------------------------------------------------------------------------------------

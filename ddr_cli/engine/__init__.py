@@ -11,7 +11,6 @@ from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.datasets import Datasets as Datasets
-    from ddr_cli.engine.plan.plan import Plan as Plan
     from ddr_cli.engine.plan.plan import make_plan as make_plan
     from ddr_cli.engine.progress import Progress as Progress
     from ddr_cli.engine.progress import make_progress as make_progress
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from ddr_cli.engine.run import run_spec as run_spec
     from ddr_cli.engine.run import run_specs as run_specs
     from ddr_cli.engine.status import PlanFacts as PlanFacts
-    from ddr_cli.engine.status import RunStatus as RunStatus
     from ddr_cli.engine.status import describe_plan as describe_plan
     from ddr_cli.engine.status import run_status as run_status
     from ddr_cli.engine.work.local import LocalExecutor as LocalExecutor

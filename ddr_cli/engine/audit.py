@@ -34,7 +34,7 @@ from ddr_cli.spec import make_spec
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
 
-_CLOSE = 1e-6  # relative to the largest value: what summing in another order may change
+CLOSE = 1e-6  # relative to the largest value: what summing in another order may change
 _NOISE = 10
 _MOST_ALONE = 20
 _SPLIT = {"kind": "labelled", "train": 90, "test": 60, "repeats": 1}
@@ -165,7 +165,7 @@ def audit(plan: Plan, load: Callable[[], Dataset], section: str = "reducers") ->
         noise = _NOISE * float(np.abs(first.test - again.test).max(initial=0.0))
         same: bool | None = first.equals(permuted)
         if not first.equals(again):
-            same = None if _close(permuted.test, first.test, noise) else False
+            same = None if close(permuted.test, first.test, noise) else False
         return Audit(
             shown(setting.name),
             setting.version,
@@ -226,7 +226,7 @@ class _Embedded:
         chosen = np.unique(np.linspace(0, last, _MOST_ALONE).astype(int)).tolist()
         with ended_after():
             _, found = self._fit(self._split.X[self._n :], [slice(i, i + 1) for i in chosen])
-        return _close(found, self.test[chosen], noise)
+        return close(found, self.test[chosen], noise)
 
     def is_same_in_order(self, noise: float) -> bool:
         """Return whether the test samples have the same embedding in reverse order."""
@@ -234,16 +234,17 @@ class _Embedded:
             train, test = self._fit(self._split.X[self._n :][::-1])
         if self._mode == TRANSDUCTIVE:
             # Another order may rotate or reflect an embedding, so compare distances.
-            return _close(_distances(train, test[::-1]), _distances(self.train, self.test), noise)
-        return _close(test[::-1], self.test, noise)
+            return close(_distances(train, test[::-1]), _distances(self.train, self.test), noise)
+        return close(test[::-1], self.test, noise)
 
 
 def _distances(*parts: NDArray[Any]) -> NDArray[Any]:
     return spatial.distance.pdist(np.vstack(parts))
 
 
-def _close(a: NDArray[Any], b: NDArray[Any], noise: float) -> bool:
-    allowed = max(_CLOSE * float(np.abs(b).max(initial=0.0)), noise)
+def close(a: NDArray[Any], b: NDArray[Any], noise: float = 0.0, relative: float = CLOSE) -> bool:
+    """Return whether two arrays differ by rounding or by `noise` only."""
+    allowed = max(relative * float(np.abs(b).max(initial=0.0)), noise)
     return a.shape == b.shape and bool(np.abs(a - b).max(initial=0.0) <= allowed)
 
 

@@ -48,9 +48,9 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
     why = f" (changed: {'; '.join(changes[:_MOST_CHANGES])}{more})" if changes else ""
     if len(changes) == 1 and changes[0].startswith("split.repeats: "):
         why = (
-            f": the folder has more repeats than requested ({changes[0].partition(': ')[2]}); omit "
+            f": the folder has more repeats than requested ({changes[0].partition(': ')[2]}); "
+            "omit --repeats to keep all repeats"
         )
-        why += "--repeats to keep all repeats"
     kept = len(rows) - len(stale)
     rest = f" and keeps the other {kept} rows" if kept else ""
     return (

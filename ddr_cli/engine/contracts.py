@@ -23,7 +23,7 @@ from ddr_cli.core.extras import missing_library
 from ddr_cli.core.own_code import is_code, is_foreign, require_trust, shown
 from ddr_cli.core.sealed.process import Sealed
 from ddr_cli.core.validation import field_problems
-from ddr_cli.engine.audit import MEANINGS, QUESTIONS, audit_component, summary
+from ddr_cli.engine.audit import MEANINGS, QUESTIONS, audit_component, close, summary
 from ddr_cli.engine.work.fitting import dense
 from ddr_cli.engine.work.scoring import seeded
 from ddr_cli.reducers.partial_labels import UNLABELLED
@@ -32,8 +32,6 @@ from ddr_cli.spec.estimators import complete, load_factory, make, make_checked, 
 
 _SEED = 1
 _N_TRAIN, _N_FEATURES, _N_CLASSES = 44, 6, 4
-# Relative to the largest value: what summing in another order may change.
-_CLOSE = 1e-6
 
 
 class _BrokenError(Exception):
@@ -312,7 +310,7 @@ def _takes_unlabelled(method: _Reducer) -> str:
     y[_N_TRAIN:] = _N_CLASSES
     classified = dense(fit_transform(method.made(), method.all.copy(), y))
     # Another order of the classes may rotate an embedding, so compare distances.
-    same = _close(spatial.distance.pdist(found), spatial.distance.pdist(classified), _CLOSE)
+    same = close(spatial.distance.pdist(found), spatial.distance.pdist(classified))
     _require(not same, "it treats the label -1 as a class")
     return ""
 
@@ -339,7 +337,8 @@ def _widths(method: _Reducer) -> str:
         else:
             narrower = reducer.with_width(width)
             narrow = [transform(narrower, each.copy()) for each in (method.X, method.X_test)]
-        same = all(_close(*pair, 1e-5) for pair in zip(narrow, map(dense, own), strict=True))
+        pairs = zip(narrow, map(dense, own), strict=True)
+        same = all(close(*pair, relative=1e-5) for pair in pairs)
         _require(same, f"a {wide}-component fit does not contain the {width}-component fit")
     return f"fits with n_components 1 to {wide} agree"
 
@@ -354,7 +353,7 @@ def _training_samples_again(method: _Reducer) -> str:
     reducer, train, _ = method.fitted
     first, second = (dense(transform(reducer, method.X.copy())) for _ in range(2))
     _require(np.array_equal(first, second), "repeated calls of transform give different embeddings")
-    if _close(first, dense(train), _CLOSE):
+    if close(first, dense(train)):
         return "transform(X_train) equals fit_transform"
     own = getattr(method.factory, "fit_transform", None) is not TransformerMixin.fit_transform
     _require(own, "transform(X_train) differs from fit_transform")
@@ -396,8 +395,3 @@ def _pickles(method: _Method) -> None:
     answer = again.transform if isinstance(method, _Reducer) else again.predict
     found = dense(answer(method.X_test.copy()))
     _require(np.array_equal(dense(test), found), "the pickled copy gives different results")
-
-
-def _close(a: Any, b: Any, tolerance: float) -> bool:
-    scale = max(float(np.abs(b).max(initial=0.0)), 1e-300)
-    return a.shape == b.shape and bool(np.abs(a - b).max(initial=0.0) <= tolerance * scale)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.embedding import fit_transform
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.extras import load_module
@@ -35,23 +35,14 @@ def require_skops() -> Any:
     return load_module("skops.io", "skops", "A fitted pipeline is saved by skops")
 
 
+@in_this_process()
 def fit_pipeline(
-    spec: Spec,
-    winner: Winner,
-    dataset: Dataset,
-    note: Callable[[str], object] = lambda _: None,
+    spec: Spec, winner: Winner, dataset: Dataset, note: Callable[[str], object]
 ) -> Pipeline:
     """Fit a spec's steps and the winner's settings to all labelled samples; `note` gets warnings.
 
     The pipeline predicts the names of classes. Raises a `DdrError` if a component fails.
     """
-    with in_this_process():
-        return _fitted(spec, winner, dataset, note)
-
-
-def _fitted(
-    spec: Spec, winner: Winner, dataset: Dataset, note: Callable[[str], object]
-) -> Pipeline:
     from sklearn.pipeline import make_pipeline
 
     seed = method_seed(spec.split.seed, dataset.name, 0)
@@ -94,6 +85,5 @@ def save_pipeline(pipeline: Pipeline, path: Path) -> list[str]:
         raise InputError(
             f"skops can't save the pipeline ({names}): {type(error).__name__}: {error}."
         ) from error
-    with clear_messages(path):
-        atomic_write(path, content)
+    atomic_write(path, content)
     return types

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
 from ddr_cli.core.own_code import is_code, is_trusted, shown
@@ -71,15 +71,12 @@ def registry_of(section: str) -> Registry:
 def load_factory(section: str, name: str) -> Factory:
     """Return the estimator of that name; InputError states why it can't be used."""
     # Plans load components often, so registered ones are cached; a user's code may change.
-    return _load_factory(section, name) if is_code(name) else _registered(section, name)
+    load: Callable[..., Factory] = _factory.__wrapped__ if is_code(name) else _factory
+    return load(section, name)
 
 
 @cache
-def _registered(section: str, name: str) -> Factory:
-    return _load_factory(section, name)
-
-
-def _load_factory(section: str, name: str) -> Factory:
+def _factory(section: str, name: str) -> Factory:
     factory: Factory = registry_of(section).load(name)
     for needed in lacking(factory, section):
         raise InputError(f"{shown(name)} can't be used in {section}: it has no {needed}.")
@@ -182,14 +179,9 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
 
 def completed(factory: Factory, parameter: str, value: Any) -> JsonValue:
     """Return one parameter as `complete` does."""
-    made = _blank(factory)
+    made = parameter_model(factory).model_construct()
     made.__pydantic_validator__.validate_assignment(made, parameter, value)
     return in_form(factory, {parameter: vars(made)[parameter]})[parameter]
-
-
-@cache
-def _blank(factory: Factory) -> BaseModel:
-    return parameter_model(factory).model_construct()
 
 
 def in_form(factory: Factory, params: Mapping[str, Any]) -> dict[str, JsonValue]:

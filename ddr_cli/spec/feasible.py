@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import JsonValue, ValidationError
 
@@ -28,7 +28,7 @@ TRANSDUCTIVE = "transductive"
 NOTHING = "none"
 """The reducer that reduces nothing."""
 
-_SPARSE_FORMATS = ("text", "svmlight")
+_SPARSE_FORMATS = ("text", "libsvm")
 _KEEP_WIDTH = (
     *("impute", "log1p", "standardize", "rescale", "unit_length", "tfidf"),
     "variance_threshold",  # may also remove features
@@ -131,7 +131,7 @@ def impossible(
     *,
     tuned: bool = False,
 ) -> str:
-    """Yield problems: reducers for which no value of the sweep, or of their grid, is possible."""
+    """Return the problem if no value of the sweep, or of a reducer's grid, is possible."""
     traits = item.traits()
     grid = item.grids.get(WIDTH, ())
     own = [v for v in grid if limits.excludes(traits, {WIDTH: v}, item.mode)]
@@ -179,7 +179,7 @@ def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, s
         own = enumerate(spec.classifiers)
         items += [("classifiers", i, item) for i, item in own if item.only_on in ("", NOTHING)]
     for section, i, item in items:
-        if not _takes_sparse(item):
+        if not _takes(item, "sparse"):
             where = " without a reduction" if section == "classifiers" else ""
             reason = f"{item.name} does not support sparse samples, which {card.name} has{where}"
             yield section, i, f"{reason}: {remedy}."
@@ -191,7 +191,7 @@ def unprepared(
     """Yield the steps that a data set with missing values or category codes still needs."""
     codes = f"{name} has categorical columns ({', '.join(coded)})"
     for i, step in enumerate(steps):
-        if missing and not _takes_missing(step):
+        if missing and not _takes(step, "allow_nan"):
             message = f"{name} has missing values; put the step 'impute' before '{step.name}'."
             yield ("preprocess", i), message
             missing = False
@@ -213,11 +213,6 @@ def needed_steps(card: Card) -> list[str]:
     return ["impute"] * card.has_missing + ["one_hot"] * bool(card.coded)
 
 
-def _takes_missing(step: StepSpec) -> bool:
-    tags = _tags(step)
-    return tags is None or bool(tags.input_tags.allow_nan)
-
-
 def needs_labels(step: StepSpec) -> bool:
     """Return whether a step is fitted to the labels, such as a feature selection."""
     if step.name.startswith("sklearn.feature_selection:"):
@@ -234,9 +229,10 @@ def is_sparse(card: Card, preprocess: Iterable[StepSpec]) -> bool:
     return not any(step.name in ("pca", "svd") for step in preprocess)
 
 
-def _takes_sparse(item: Item) -> bool:
+def _takes(item: Component, kind: Literal["sparse", "allow_nan"]) -> bool:
+    """Return whether an estimator takes samples of a kind; one without tags may take any."""
     tags = _tags(item)
-    return tags is None or bool(tags.input_tags.sparse)
+    return tags is None or bool(getattr(tags.input_tags, kind))
 
 
 def _tags(item: Component) -> Any:

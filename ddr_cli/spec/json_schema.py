@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticOmit
 
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.registry import Entry, shipped_yaml
 from ddr_cli.data.card import Card
@@ -52,8 +52,7 @@ def write_schema(folder: Path) -> None:
     """Write the schema of specs to the path in the first line of a spec in a folder."""
     path = folder / "spec.schema.json"
     if not path.exists():
-        with clear_messages(path):
-            atomic_write(path, schema_text(schema_of("spec")))
+        atomic_write(path, schema_text(schema_of("spec")))
 
 
 class _Generator(GenerateJsonSchema):

@@ -39,7 +39,7 @@ def load_spec(
     sets ``split.repeats``. Raises InputError if there is no such spec or it can't be read, and
     DocumentError if it is not valid: with every problem, each with file, line and column.
     """
-    path = find_spec(str(path_or_name))
+    path = find_yaml(str(path_or_name), "configs", "spec")
     document = read_document(path, name=setting)
     return _build(document, name=path.stem, path=path, overrides=overrides, repeats=repeats)
 
@@ -98,16 +98,11 @@ def with_sweep(spec: Spec, params: Mapping[str, Grid | None]) -> Spec:
     return _build(document, name=f"{spec.name}_sweep_{short}", path=spec.path)
 
 
-def find_spec(text: str) -> Path:
-    """Return the path of a spec from its path or, if it is shipped, its name.
+def find_yaml(text: str, folder: str, what: str) -> Path:
+    """Return the path of a file from its path or, if it is shipped in `folder`, its name.
 
     Raises InputError, which suggests the most similar name, if there is none.
     """
-    return find_yaml(text, "configs", "spec")
-
-
-def find_yaml(text: str, folder: str, what: str) -> Path:
-    """Return the path of a file from its path or, if it is shipped in `folder`, its name."""
     shipped = shipped_yaml(folder)
     hint = f"'ddr list {folder}' shows the shipped {what}s."
     if not text.isprintable():

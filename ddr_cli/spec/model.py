@@ -253,18 +253,17 @@ class Spec(StrictFrozen):
         return self.model_dump(mode="json")
 
     @classmethod
-    def from_resolved(cls, resolved: dict[str, Any], *, path: Path | None = None) -> Spec:
-        """Return the spec that `resolved` was made from; `path` is its file.
+    def from_resolved(cls, resolved: dict[str, Any]) -> Spec:
+        """Return the spec that `resolved` was made from, without its path.
 
         Raises InputError if `resolved` is not valid.
         """
         try:
-            spec = cls.model_validate_json(json.dumps(resolved))
+            return cls.model_validate_json(json.dumps(resolved))
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise InputError(f"This is not a resolved spec ({place}: {first['msg']}).") from None
-        return spec.model_copy(update={"path": path})
 
 
 KEYS = tuple(name for name in Spec.model_fields if name not in ("name", "path", "suite"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, get_args
 
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import located
 from ddr_cli.core.parameters import parameter_model
@@ -45,8 +45,7 @@ def write_method(name: str, *, force: bool = False) -> tuple[Path, Path, str]:
         text = (_TEMPLATES / template).read_text(encoding="utf-8")
         for word, meant in {"CLASS": class_name, "MODULE": name, "TEST": test.name}.items():
             text = text.replace(word, meant)
-        with clear_messages(path):
-            atomic_write(path, text)
+        atomic_write(path, text)
     return code, test, f"./{code}:{class_name}"
 
 
@@ -69,8 +68,7 @@ def write_spec(
     _refuse_existing(path, force)
     before = path.read_bytes() if path.exists() else None
     text = _spec_text(path, load_card(dataset), dataset, reducers, classifiers, sweep, tuned)
-    with clear_messages(path):
-        atomic_write(path, text)
+    atomic_write(path, text)
     try:
         spec = load_spec(path)
     except InputError:

@@ -152,9 +152,7 @@ class ReadItem(ReadComponent, Item):
 
     @field_validator("grids", mode="before")
     @classmethod
-    def _as_values(cls, grids: Any) -> Any:
-        if not isinstance(grids, dict):
-            return grids
+    def _as_values(cls, grids: dict[str, Any]) -> Any:
         values, problems = {}, []
         for name, rule in grids.items():
             try:

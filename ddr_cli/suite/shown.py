@@ -65,7 +65,7 @@ def kept(
             if found["state"] == state:
                 return found | {"notes": [*found["notes"], _AGAIN]}
     found = made() | {"state": state}
-    with suppress(OSError):
+    with suppress(OSError, InputError):
         own.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(own, json.dumps(found))
     return found

@@ -144,7 +144,7 @@ def test_a_component_that_memory_keeps_out_is_no_mistake_of_the_spec(ddr_here, m
 
     monkeypatch.setattr("ddr_cli.core.registry.import_module", load)
     monkeypatch.delitem(sys.modules, "ddr_cli.reducers.lda", raising=False)
-    estimators._registered.cache_clear()
+    estimators._factory.cache_clear()
     done = ddr_here("describe", "lda")
     assert_mistake(done)
     assert "ulimit -v" in done.stderr

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ddr_cli.core.extras import nothing_fitted
+from ddr_cli.core.extras import missing_library, nothing_fitted
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.remaining import SuitePart
 
@@ -91,6 +91,14 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert list(dict.fromkeys(names)) == ["wine", "wine-transductive", "iris"]
     whole = rows_of(small / "iris")
     assert ddr_here("suite", "run", "small.yaml", "--quiet", "--redo", "failed").returncode == 0
+    # Only what is left to fit needs the libraries of the methods.
+    with monkeypatch.context() as patched:
+        lack = "ddr_cli.suite.definition.missing_of"
+        patched.setattr(lack, lambda *_: missing_library("no-such-thing"))
+        again = ddr_here("suite", "run", "small.yaml")
+        assert (again.returncode, "26 of 26 trials" in again.stdout) == (0, True)
+        refused = ddr_here("suite", "run", "small.yaml", "--redo", "failed")
+        assert (refused.returncode, "needs no-such-thing" in refused.stderr) == (2, True)
     assert rows_of(small / "iris") == whole
     after = ddr_here("suite", "status", "small.yaml", "--hours", "1")
     assert "7 of 7 times are means of existing rows (100% of the total)" in after.stdout

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import InputError
 
 
@@ -21,5 +21,5 @@ def test_old_temporary_files_of_killed_writes_are_removed(tmp_path):
 
 def test_a_missing_folder_is_named(tmp_path):
     path = tmp_path / "nowhere" / "file"
-    with pytest.raises(InputError, match=f"{path.parent} does not exist"), clear_messages(path):
+    with pytest.raises(InputError, match=f"{path.parent} does not exist"):
         atomic_write(path, "text")

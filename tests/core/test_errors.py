@@ -9,6 +9,7 @@ from ddr_cli.core.errors import did_you_mean, nearest
         ("keep", ["sweep", "split"], None),
         ("seed", ["sweep", "split"], None),
         ("suite", ["title"], None),
+        ("nosuchmethod", ["ohsumed"], None),
         ("lad", ["lda"], "lda"),
         ("knm", ["knn"], "knn"),
         ("spilt", ["split"], "split"),

@@ -197,6 +197,7 @@ def test_arrays_are_found_by_their_shapes(new, tmp_path):
     result = new("a.npz")
     assert result.exit_code == 2
     assert "--label kind or --label who" in result.output
+    assert "accept all" not in result.output
     assert new("a.npz", "--label", "kind", "--groups", "who").exit_code == 0
     assert load_dataset(tmp_path / "a.yaml").X.shape == (8, 3)
     scipy.io.savemat(tmp_path / "b.mat", {"points": X.T, "kind": y})
@@ -296,6 +297,7 @@ def test_the_user_chooses_between_two_sheets(new, book):
     result = new("book.xlsx", "--yes")
     assert result.exit_code == 2
     assert "--option sheet=first or --option sheet=second" in result.output
+    assert "accept all" not in result.output
     assert "20 samples" not in new("book.xlsx", "--option", "sheet=first").output
     assert load_dataset("./book.yaml").n_samples == N
 

@@ -142,8 +142,11 @@ def test_the_resolved_spec_makes_the_same_trials(edit):
     assert expand(again) == expand(spec)
 
 
-def test_sparse_texts_get_a_classifier_that_takes_them(edit):
-    spec = _load(edit, ("iris", "newsgroups_rec"), (", pca, random_projection", ""))
+@pytest.mark.parametrize("dataset", ["newsgroups_rec", "./own.yaml"])
+def test_sparse_samples_get_a_classifier_that_takes_them(edit, tmp_path, dataset):
+    card = "name: own\ntitle: Own\nfiles: [{path: own.svm}]\nformat: libsvm\n"
+    (tmp_path / "own.yaml").write_text(card)
+    spec = _load(edit, ("iris", dataset), (", pca, random_projection", ""))
     assert "none logistic_regression" in _trials(spec)
 
 

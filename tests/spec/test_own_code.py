@@ -205,7 +205,7 @@ def test_a_run_shows_no_folder_of_this_machine(spec, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("mine.py:Leading", "mine.py:Leader", r"spec\.yaml:6.*no class 'Leader'.*'Leading'"),
+        ("mine.py:Leading", "mine.py:Leadin", r"spec\.yaml:6.*no class 'Leadin'.*'Leading'"),
         ("mine.py:Leading", "gone.py:Leading", r"gone\.py .*does not exist"),
         ("n_components: 3", "n_component: 3", r"spec\.yaml:6.*'n_component'.*'n_components'"),
         ("n_neighbors: 3", "n_neighbors: 0", r"spec\.yaml:8.*n_neighbors.*Got 0"),

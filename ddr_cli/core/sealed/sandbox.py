@@ -51,7 +51,10 @@ class Boxed:
     def __init__(self, name: str, connection: Connection, environment: Mapping[str, str]) -> None:
         number = connection.fileno()
         kept = {key: environment[key] for key in _KEPT if key in environment}
-        kept["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*_import_paths(name)]))
+        origin = _origin(name)
+        kept["PYTHONPATH"] = os.pathsep.join(
+            dict.fromkeys(str(path.parent) for path in (_PACKAGE, origin) if path is not None)
+        )
         words = [word for key, text in kept.items() for word in ("--setenv", key, text)]
         code = [word for path in _code(name) for word in ("--ro-bind-try", path, path)]
         data = [word for path in _data() for word in ("--tmpfs", path)]
@@ -89,12 +92,6 @@ def _walls() -> list[str]:
         *("--clearenv", *system, "--proc", "/proc", "--dev", "/dev"),
         *("--tmpfs", "/tmp", "--chdir", "/tmp"),
     ]
-
-
-def _import_paths(name: str) -> Iterator[str]:
-    yield str(_PACKAGE.parent)
-    if (origin := _origin(name)) is not None:
-        yield str(origin.parent)
 
 
 def _code(name: str) -> Iterator[str]:

@@ -94,7 +94,9 @@ def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited c
             for parameter, options in said["choices"].items()
             if options
         }
-        members["_validate_params"] = _declared(asked, "_validate_params")
+        members["_validate_params"] = lambda self: asked(
+            "declared", _given(self), "_validate_params"
+        )
     if said["scale"] is not None:
         members["scale"] = said["scale"]
     return type(said["name"], (StandIn,), members)
@@ -169,10 +171,6 @@ def _annotation(hint: Any) -> Any:
     parts = tuple(_annotation(each) for each in inner)
     kinds: dict[str, Any] = {"Union": Union, "list": list, "tuple": tuple}
     return kinds[kind][parts]
-
-
-def _declared(asked: Callable[..., Any], method: str) -> Callable[[StandIn], Any]:
-    return lambda self: asked("declared", _given(self), method)
 
 
 def _tags(asked: Callable[..., Any]) -> Callable[[StandIn], Any]:

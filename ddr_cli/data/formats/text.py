@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -114,12 +115,12 @@ def _term_finder(
 ) -> Callable[[bytes], list[str]]:
     """Return the function from a document's bytes to its terms."""
     stopped = smart_stop_words() if stop else frozenset[str]()
-    terms: dict[str, str | None] = {}
     if stem:
         import snowballstemmer
 
         porter = snowballstemmer.stemmer("porter").stemWord
 
+    @cache
     def term_of(word: str) -> str | None:
         term = word
         if stem and len(word) > 1 and word not in stopped:
@@ -130,14 +131,8 @@ def _term_finder(
         text = content.decode(encoding, errors="replace").replace("\r\n", "\n")
         if skip_header:
             text = text.partition("\n\n")[2]
-        found = []
-        for word in _LETTERS.findall(text.lower()):
-            if word not in terms:
-                terms[word] = term_of(word)
-            term = terms[word]
-            if term is not None:
-                found.append(term)
-        return found
+        terms = map(term_of, _LETTERS.findall(text.lower()))
+        return [term for term in terms if term is not None]
 
     return find
 

@@ -22,7 +22,9 @@ class Datasets:
     """
 
     def __init__(self, sources: Sources | None = None) -> None:
-        self._sources = sources
+        from ddr_cli.data import Sources
+
+        self._sources = sources or Sources.from_environment()
         self._kept: OrderedDict[str, Dataset] = OrderedDict()
 
     def identify(self, spec: Spec) -> DataIdentity:
@@ -40,23 +42,22 @@ class Datasets:
 
     def missing(self, spec: Spec) -> tuple[str, ...]:
         """Return the files of a spec's data set that are neither in a mirror nor in the cache."""
-        from ddr_cli.data import Sources, load_card
+        from ddr_cli.data import load_card
         from ddr_cli.data.store.sources import missing
 
         if self.place(spec) is not None:
             return ()
-        sources = self._sources or Sources.from_environment()
-        return tuple(file.path for file in missing(load_card(spec.card), sources))
+        return tuple(file.path for file in missing(load_card(spec.card), self._sources))
 
     def place(self, spec: Spec) -> str | None:
         """Return where the files of a spec's data set are: card, mirror, cache, or embedded."""
-        from ddr_cli.data import Sources, load_card
+        from ddr_cli.data import load_card
         from ddr_cli.data.store.sources import locate
 
         card = load_card(spec.card)
         if card.embedded:
             return "embedded"
-        found = locate(card, self._sources or Sources.from_environment())
+        found = locate(card, self._sources)
         return found.kind if found else None
 
     def load(self, spec: Spec, options: Mapping[str, Any]) -> Dataset:

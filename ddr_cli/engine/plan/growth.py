@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from ddr_cli.core.own_code import shown
 from ddr_cli.core.processes import machine_memory
+from ddr_cli.core.registry import PACKAGE
 from ddr_cli.engine.progress import duration
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
 
-_PACKAGE = Path(__file__).resolve().parents[2]
 _LONG_SECONDS = 3600.0
 
 
@@ -56,8 +56,8 @@ class Growth:
 @cache
 def growths() -> Mapping[str, Growth]:
     """Return the measured reducers by name; empty if the table is not installed."""
-    installed = _PACKAGE / "_growth.csv"
-    path = installed if installed.is_file() else _PACKAGE.parent / "results/benchmarks/growth.csv"
+    installed = PACKAGE / "_growth.csv"
+    path = installed if installed.is_file() else PACKAGE.parent / "results/benchmarks/growth.csv"
     return read_growths(path) if path.is_file() else {}
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
-_SCALARS = (str, int, float, bool, type(None))
 
 
 def canonical_json(value: object) -> str:
@@ -182,24 +181,14 @@ def _component(
 
 def differing(factory: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that differ from an estimator's defaults."""
-    defaults = _usual(factory)
-    return {key: value for key, value in params.items() if not _is_same(value, defaults.get(key))}
-
-
-@cache
-def _usual(factory: Callable[..., Any]) -> dict[str, tuple[Any, str]]:
     from ddr_cli.spec.estimators import usual
 
-    return {name: (value, canonical_json(value)) for name, value in usual(factory).items()}
-
-
-def _is_same(value: Any, default: tuple[Any, str] | None) -> bool:
-    """Return whether a value, given with its JSON, is a default; equal scalars need no JSON."""
-    if default is None:
-        return False
-    if isinstance(value, _SCALARS) and type(value) is type(default[0]) and value == default[0]:
-        return True
-    return canonical_json(value) == default[1]
+    defaults = usual(factory)
+    return {
+        key: value
+        for key, value in params.items()
+        if key not in defaults or canonical_json(value) != canonical_json(defaults[key])
+    }
 
 
 def _plain(value: Any) -> Any:

@@ -118,8 +118,6 @@ class Plan:
 
     def first(self, splits: int | None = None) -> tuple[str, ...]:
         """Return the ids of the trials of the first `n` splits, or of all."""
-        if splits is None or splits >= len(self.fits):
-            return tuple(self.trials)
         chosen = list(self.fits.values())[:splits]
         return tuple(trial for fits in chosen for fit in fits for trial in fit.trials)
 
@@ -275,7 +273,6 @@ class _Sharing:
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         self._sketches: dict[int, _Sketch] = {}
-        self._fits: dict[object, _SharedFit] = {}
         found: dict[_Whole, set[int]] = {}
         # Most trials differ only in their split and evaluator, so examine each reducer once.
         for cell in {(id(cell.reducer), id(cell.tuning)): cell for cell in cells}.values():
@@ -296,19 +293,13 @@ class _Sharing:
 
     def fit_of(self, cell: Cell) -> _SharedFit:
         """Return the fit that a trial shares with others of its split."""
-        # The id() of a setting is faster to hash than the setting.
-        kind = id(cell.reducer), id(cell.tuning), cell.labels, cell.control
-        if kind not in self._fits:
-            sketch = self._sketch(cell.reducer)
-            if cell.tuning is None:
-                labels = cell.labels if sketch.traits.supervised else None
-                self._fits[kind] = _SharedFit(_Whole(sketch.fit), labels, cell.control)
-            else:
-                # No fit has the name "", so the tuned fit gets no `widths`; its candidates have
-                # their own.
-                whole = _Whole("", cell.reducer.text)
-                self._fits[kind] = _SharedFit(whole, cell.labels, cell.control)
-        return self._fits[kind]
+        if cell.tuning is not None:
+            # No fit has the name "", so the tuned fit gets no `widths`; its candidates have their
+            # own.
+            return _SharedFit(_Whole("", cell.reducer.text), cell.labels, cell.control)
+        sketch = self._sketch(cell.reducer)
+        labels = cell.labels if sketch.traits.supervised else None
+        return _SharedFit(_Whole(sketch.fit), labels, cell.control)
 
     def candidates(self, cells: Mapping[_Key, Cell]) -> tuple[Fit, ...]:
         """Return the fits of the candidates of tuned trials, one per embedding."""

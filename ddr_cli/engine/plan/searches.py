@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -16,9 +14,4 @@ def transforms_by_neighbors(reducer: Any) -> bool:
     """Return whether a reducer's ``transform`` accepts the neighbours of the new samples."""
     # A reducer without `transform` is not reported here; it fails when it is fitted.
     transform = getattr(reducer, "transform", None)
-    return transform is not None and _takes_neighbors(getattr(transform, "__func__", transform))
-
-
-@cache
-def _takes_neighbors(transform: Callable[..., Any]) -> bool:
-    return "neighbors" in signature(transform).parameters
+    return transform is not None and "neighbors" in signature(transform).parameters

@@ -22,7 +22,7 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import ddr_cli
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.processes import machine_memory
 from ddr_cli.engine.plan.identity import DataIdentity
@@ -109,8 +109,7 @@ class Manifest(_Stored):
     def write(self, folder: Path) -> None:
         """Write it to a folder."""
         text = json.dumps(self._as_json(), indent=2, ensure_ascii=False) + "\n"
-        with clear_messages(folder / MANIFEST):
-            atomic_write(folder / MANIFEST, text)
+        atomic_write(folder / MANIFEST, text)
 
     def is_written(self, folder: Path) -> bool:
         """Return whether a folder's manifest has the same content."""

@@ -12,10 +12,10 @@ import os
 import queue
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from ddr_cli.core.errors import DdrError
 from ddr_cli.engine.rows.journal import Coordinates, TrialResult
@@ -178,7 +178,7 @@ class JobResult:
     kept: Mapping[int | None, tuple[Coordinates, Coordinates | None]] = field(default_factory=dict)
 
 
-class Trace:
+class Trace(AbstractContextManager["Trace"]):
     """The trace of a running job; it replaces an earlier one."""
 
     def __init__(self, path: Path) -> None:
@@ -199,9 +199,6 @@ class Trace:
 
     def _write(self, record: dict[str, object]) -> None:
         self._file.write(json.dumps(record) + "\n")
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()

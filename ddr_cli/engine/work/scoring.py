@@ -94,12 +94,11 @@ def scores_of(
     if is_measure(type(evaluators[0])):
         return _measured(evaluators, _embedded(train, test, split, prototypes))
     y_train, y_test = split.labels.y[: split.n_train], split.labels.y[split.n_train :]
-    own = [name for name in metrics if name in LABEL_METRICS]
     if _ranks(evaluators[0], metrics) or any(name not in metric_names() for name in metrics):
         scores = [_fitted_scores(one, train, test, split, metrics) for one in evaluators]
     else:
         predictions = _predictions(evaluators, train, y_train, test, maps)
-        scores = [_scores(predicted, y_test, own) for predicted in predictions]
+        scores = [_scores(predicted, y_test, metrics) for predicted in predictions]
     if TRAINING_ERROR in metrics:
         for found, predicted in zip(
             scores, _of_training_set(evaluators, train, y_train), strict=True
@@ -129,8 +128,7 @@ def _fitted_scores(
     """Return the scores of a classifier by metrics that need more than its predictions."""
     y_train, y_test = split.labels.y[: split.n_train], split.labels.y[split.n_train :]
     classifier.fit(train, y_train)
-    own = [name for name in metrics if name in LABEL_METRICS]
-    scores = _scores(classifier.predict(test), y_test, own)
+    scores = _scores(classifier.predict(test), y_test, metrics)
     if _ranks(classifier, metrics):
         scores[MEAN_AVERAGE_PRECISION] = _ranked(classifier, test, split)
     scorers = [name for name in metrics if name not in metric_names()]
@@ -169,7 +167,8 @@ def _of_training_set(
 
 
 def _scores(predicted: Any, y_test: NDArray[np.int64], metrics: Sequence[str]) -> Scores:
-    return _defined({name: label_score(name, y_test, predicted) for name in metrics})
+    own = [name for name in metrics if name in LABEL_METRICS]
+    return _defined({name: label_score(name, y_test, predicted) for name in own})
 
 
 def _defined(scores: Scores) -> Scores:

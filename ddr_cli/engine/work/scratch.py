@@ -8,9 +8,8 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Self
 
 from filelock import FileLock, Timeout
 
@@ -21,7 +20,7 @@ _LOCK = "alive.lock"
 _UNLOCKED_FOR_SECONDS = 3600.0
 
 
-class Scratch:
+class Scratch(AbstractContextManager["Scratch"]):
     """A temporary folder `path`, which is removed when the run ends.
 
     Folders that killed runs have left are removed first. If a program that deletes old files has
@@ -70,9 +69,6 @@ class Scratch:
     def _remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
         self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._remove()

@@ -58,7 +58,6 @@ class Session:
         self._progress = progress
         self._record = record
         self._tracebacks = Tracebacks(journals.folder)
-        self._parameter_cells: dict[int, dict[str, str]] = {}
         self._ended = 0
         self._failed = 0
 
@@ -184,15 +183,9 @@ class Session:
         )
 
     def _cells(self, kind: str, setting: Setting) -> dict[str, str]:
-        cells = self._parameter_cells.get(id(setting))
-        if cells is None:
-            values = dict(setting.params)
-            if kind == "reducer":
-                values["mode"] = setting.mode
-            cells = {f"{kind}.{name}": parameter_text(value) for name, value in values.items()}
-            cells = {name: text for name, text in cells.items() if name in self._plan.parameters}
-            self._parameter_cells[id(setting)] = cells
-        return cells
+        values = dict(setting.params) | ({"mode": setting.mode} if kind == "reducer" else {})
+        cells = {f"{kind}.{name}": parameter_text(value) for name, value in values.items()}
+        return {name: text for name, text in cells.items() if name in self._plan.parameters}
 
     def _keep(self, embedded: KeptCoordinates) -> None:
         opened, fit = embedded.split, embedded.fit

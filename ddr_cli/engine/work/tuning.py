@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -46,7 +47,7 @@ class SettingsSearch:
     def __init__(self, job: TuneJob) -> None:
         self._job = job
         self._candidates: dict[str, dict[int, _Candidate]] = {}
-        self._seconds: dict[str, float] = {}
+        self._seconds: defaultdict[str, float] = defaultdict(float)
         for fit in job.candidates:
             for one in fit.evaluations:
                 self._candidates.setdefault(one.trial_id, {})[one.candidate] = _Candidate(fit, one)
@@ -67,12 +68,9 @@ class SettingsSearch:
                 candidate.scores.append(score)
             # Each trial that shares a fit counts the whole time of the fit once, as in the journal.
             fits[trial_id] = max(fits.get(trial_id, 0.0), result.fit_seconds or 0.0)
-            self._add_seconds(trial_id, result.eval_seconds or 0.0)
+            self._seconds[trial_id] += result.eval_seconds or 0.0
         for trial_id, seconds in fits.items():
-            self._add_seconds(trial_id, seconds)
-
-    def _add_seconds(self, trial_id: str, seconds: float) -> None:
-        self._seconds[trial_id] = self._seconds.get(trial_id, 0.0) + seconds
+            self._seconds[trial_id] += seconds
 
     def failures(self) -> list[TrialResult]:
         """Return the results of trials for which no candidate has a score on every fold."""
