@@ -31,6 +31,8 @@ from ddr_cli.suite.rows import failures
 ALIKE = "≈"
 """The mark of a method that cannot be distinguished from the best one or from the baseline."""
 
+_MOST_WORSE = 5
+
 
 def leaderboard_table(
     board: Leaderboard, *, most: int | None = None, own: str = "", wide: bool = False
@@ -198,8 +200,10 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
         told = ", ".join(
             f"{name} ({number(means.at[name, method], board.metric)}, {board.baseline}: "
             f"{number(means.at[name, board.baseline], board.metric)})"
-            for name in behind.index
+            for name in behind.index[:_MOST_WORSE]
         )
+        more = len(behind) - _MOST_WORSE
+        told += f" and {more} more data set{'s' * (more > 1)}" if more > 0 else ""
         lines.append(f"{method} is worse than {board.baseline} on: {told}")
     own = rows[(rows["method"] == method) & (rows["tuned"] == board.tuned)]
     failed = own[(own["status"] != OK) & (own["classifier"] == board.classifier)]
