@@ -10,7 +10,6 @@ from itertools import combinations, permutations
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import spatial
 
@@ -155,5 +154,4 @@ class ClassOrder(_ClassPlaces):
 def _mean(points: Any) -> NDArray[np.float64]:
     if points.shape[0] == 0:
         raise ValueError("A class has no samples, so the position of this class is undefined.")
-    sparse: bool = sp.issparse(points)
-    return np.asarray(points.mean(axis=0) if sparse else np.mean(points, axis=0)).ravel()
+    return np.asarray(points.mean(axis=0)).ravel()

@@ -20,7 +20,7 @@ from scipy import optimize
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.generalized_eigen import unit_eigenpairs
-from ddr_cli.numerics.neighbors import blocks
+from ddr_cli.numerics.neighbors import blocks, is_sparse
 from ddr_cli.numerics.scatter import symmetric
 
 Floats = NDArray[np.float64]
@@ -139,8 +139,7 @@ def stable_order(X: Any, code: Indices) -> tuple[Indices, Indices]:
     classes. ``X[order]`` is sorted; the class of its first row is 0, the next new one is 1, and so
     on.
     """
-    sparse: bool = sp.issparse(X)
-    if sparse:
+    if is_sparse(X):
         # A row's product with a fixed vector is summed inside the row: the same wherever it is.
         direction = np.random.default_rng(0).standard_normal(X.shape[1])
         order = np.argsort(X @ direction, kind="stable")
