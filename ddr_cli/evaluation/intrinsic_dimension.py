@@ -22,9 +22,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 from sklearn.utils.validation import check_array
 
-from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.neighbors import Floats, Indices, kneighbors
 
-Floats = NDArray[np.float64]
 Graph = Literal["gmst", "knn"]
 GRAPHS: tuple[Graph, ...] = ("gmst", "knn")
 _FEWEST = 20
@@ -42,7 +41,7 @@ class DimensionEstimate:
     # points, as in a space of too many dimensions for the sample to tell.
     dimension: float
     dimensions: Floats  # of each repetition
-    sizes: NDArray[np.intp]  # of the subsamples
+    sizes: Indices  # of the subsamples
     log_lengths: Floats  # logarithm of the mean length, of shape (n_bootstraps, n_sizes)
     components: int  # of the neighbourhood graph; 1 for ``graph="knn"``, which needs none
 
@@ -126,7 +125,7 @@ def estimate_dimension(
     _check(graph, k, gamma, n, taken, n_subsamples, n_bootstraps)
 
     components = 1
-    length: Callable[[NDArray[np.intp]], float]
+    length: Callable[[Indices], float]
     if graph == "gmst":
         geodesics = geodesic_distances(points, k)
         apart = np.isinf(geodesics)
@@ -134,7 +133,7 @@ def estimate_dimension(
         never = 2 * float(geodesics[~apart].max())
         geodesics[apart] = never
 
-        def length(rows: NDArray[np.intp]) -> float:
+        def length(rows: Indices) -> float:
             # The merge heights of single linkage are the edges of the minimal spanning tree.
             among = spatial.distance.squareform(geodesics[np.ix_(rows, rows)], checks=False)
             heights = linkage(among, "single")[:, 2]
@@ -142,7 +141,7 @@ def estimate_dimension(
     else:
         distances = spatial.distance.squareform(spatial.distance.pdist(points))
 
-        def length(rows: NDArray[np.intp]) -> float:
+        def length(rows: Indices) -> float:
             # The point itself, at distance 0, comes first and adds nothing.
             nearest = np.partition(distances[np.ix_(rows, rows)], k, axis=1)[:, : k + 1]
             return float(np.sum(nearest**gamma))
@@ -183,7 +182,7 @@ def _check(
     n_neighbors: int,
     gamma: float,
     n_samples: int,
-    sizes: NDArray[np.intp],
+    sizes: Indices,
     n_subsamples: int,
     n_bootstraps: int,
 ) -> None:

@@ -9,9 +9,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs, top_eigenpairs
+from ddr_cli.numerics.neighbors import Floats
 from ddr_cli.numerics.scatter import symmetric
-
-Floats = NDArray[np.float64]
 
 MAX_CONDITION = 1e3
 """Condition number up to which a block of a singular scatter matrix is used."""

@@ -12,13 +12,10 @@ from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from annotated_types import Gt
-from numpy.typing import NDArray
 from scipy import spatial
 
-from ddr_cli.numerics.neighbors import Points, blocks, is_sparse, kneighbors
+from ddr_cli.numerics.neighbors import Floats, Points, blocks, is_sparse, kneighbors
 from ddr_cli.numerics.scatter import symmetric
-
-Floats = NDArray[np.float64]
 
 _BLOCK = 2**21  # entries of one block of the affinity matrix: 16 MiB
 _ROWS = 128  # rows of it that fit a processor's cache

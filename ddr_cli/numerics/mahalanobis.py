@@ -15,16 +15,12 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy import optimize
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.generalized_eigen import unit_eigenpairs
-from ddr_cli.numerics.neighbors import blocks, is_sparse
+from ddr_cli.numerics.neighbors import Floats, Indices, blocks, is_sparse
 from ddr_cli.numerics.scatter import symmetric
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _RANK_TOL = 1e-10  # relative size at which an eigenvalue of a scatter matrix counts as zero
 _PAIRS = 512  # pairs whose differences fit a processor's cache

@@ -18,10 +18,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from ddr_cli.numerics.eigen import top_eigenpairs
-from ddr_cli.numerics.neighbors import Points, is_sparse
+from ddr_cli.numerics.neighbors import Floats, Points, is_sparse
 from ddr_cli.numerics.threads import one_thread
-
-Floats = NDArray[np.float64]
 
 _SQUARE_TOL = 1e-11  # relative size at which a squared singular value counts as zero
 _FAR = 1e-6  # deviations below this share of the mean have lost digits in subtracting it

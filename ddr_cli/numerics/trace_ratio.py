@@ -12,13 +12,12 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs, null_space
+from ddr_cli.numerics.neighbors import Floats
 from ddr_cli.numerics.scatter import symmetric
-
-Floats = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 _SYMMETRY_TOL = 1e-8  # largest asymmetry, relative to the largest entry, that counts as rounding
