@@ -49,7 +49,7 @@ class DimensionEstimate:
 def estimate_dimension(
     X: ArrayLike,
     *,
-    graph: Literal["gmst", "knn"] = "gmst",
+    graph: Graph = "gmst",
     n_neighbors: int | None = None,
     gamma: float = 1.0,
     sizes: Sequence[int] | None = None,
@@ -91,7 +91,7 @@ def estimate_dimension(
     Raises
     ------
     ValueError
-        If there are too few samples, or a parameter is out of range.
+        If there are too few samples, or `n_neighbors` is out of range.
 
     Notes
     -----
@@ -118,11 +118,15 @@ def estimate_dimension(
     2
     """
     points: Floats = np.unique(check_array(X, dtype=np.float64), axis=0)
-    k = DEFAULT_NEIGHBORS.get(graph, 0) if n_neighbors is None else n_neighbors
+    k = DEFAULT_NEIGHBORS[graph] if n_neighbors is None else n_neighbors
     n = len(points)
+    if n < _FEWEST:
+        raise ValueError(f"A dimension estimate needs {_FEWEST} distinct samples, not {n}.")
     requested = np.floor(DEFAULT_SIZES * n) if sizes is None else np.asarray(sizes)
     taken = np.unique(requested.astype(np.intp))
-    _check(graph, k, gamma, n, taken, n_subsamples, n_bootstraps)
+    most = (n if graph == "gmst" else int(taken.min())) - 1
+    if not 1 <= k <= most:
+        raise ValueError(f"n_neighbors={k} must be between 1 and {most}.")
 
     components = 1
     length: Callable[[Indices], float]
@@ -175,34 +179,6 @@ def geodesic_distances(X: Floats, n_neighbors: int) -> Floats:
         (neighbors.distances.ravel(), (rows, neighbors.indices.ravel())), shape=(n, n)
     )
     return shortest_path(edges, directed=False)
-
-
-def _check(
-    graph: str,
-    n_neighbors: int,
-    gamma: float,
-    n_samples: int,
-    sizes: Indices,
-    n_subsamples: int,
-    n_bootstraps: int,
-) -> None:
-    if graph not in DEFAULT_NEIGHBORS:
-        raise ValueError(f"graph={graph!r} is not valid: choose 'gmst' or 'knn'.")
-    if n_samples < _FEWEST:
-        raise ValueError(f"A dimension estimate needs {_FEWEST} distinct samples, not {n_samples}.")
-    if gamma <= 0:
-        raise ValueError(f"gamma={gamma} must be above 0.")
-    if n_subsamples < 1 or n_bootstraps < 1:
-        raise ValueError(
-            f"n_subsamples={n_subsamples} and n_bootstraps={n_bootstraps} must be at least 1."
-        )
-    if len(sizes) < 2 or sizes.min() < 3 or sizes.max() > n_samples:
-        raise ValueError(
-            f"sizes={sizes.tolist()} must list at least two sizes from 3 to {n_samples}."
-        )
-    most = (n_samples if graph == "gmst" else int(sizes.min())) - 1
-    if not 1 <= n_neighbors <= most:
-        raise ValueError(f"n_neighbors={n_neighbors} must be between 1 and {most}.")
 
 
 @dataclass
