@@ -160,7 +160,7 @@ def test_a_method_that_is_worse_on_many_data_sets_names_the_five_with_the_larges
     )
     named = re.findall(r"wine_\d", line)
     assert named == ["wine_6", "wine_5", "wine_4", "wine_3", "wine_2"]
-    assert line.endswith(" and 2 more data sets")
+    assert line.endswith(" and 2 more")
 
 
 def test_the_long_table_has_every_value_once(rows):
