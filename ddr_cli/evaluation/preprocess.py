@@ -97,18 +97,15 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
             return self.transformer_.transform(points)
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
-        points = validate_data(
+        return validate_data(
             self,
             X,
             accept_sparse=("csr", "csc") if self._accepts_sparse else False,
             dtype=np.float64,
             ensure_all_finite="allow-nan" if self._accepts_missing else True,
+            ensure_non_negative=self._needs_positive,
             reset=reset,
         )
-        if self._needs_positive and points.size and points.min() < 0:
-            step = type(self).__name__.lower()
-            raise ValueError(f"Negative values in data: {step} requires non-negative values.")
-        return points
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
