@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from ddr_cli.comparison.names import family_name
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.registry import spec_word
-from ddr_cli.data.cards import load_card
 from ddr_cli.engine.rows.journal import FILE_NAME, read_trials
 from ddr_cli.engine.rows.manifest import MANIFEST, Manifest, read_manifest
 from ddr_cli.spec.budgets import LABELS
-from ddr_cli.spec.model import Spec, is_card_path
+from ddr_cli.spec.model import Spec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +76,7 @@ class Run:
 
     def sizes(self, family: str) -> tuple[float, float] | None:
         """Return the mean sizes of the training and test sets of a family of splits, if known."""
-        return split_sizes(self.manifest, self.spec, family)
+        return split_sizes(self.manifest, family)
 
     def splits_text(self, family: str) -> str:
         """Return the kind, number, sizes and seed of a family of splits."""
@@ -131,38 +130,13 @@ def find_runs(results: Path) -> list[Path]:
     return folders
 
 
-def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[float, float] | None:
-    """Return the mean sizes of the training and the test set of a family of splits.
+def split_sizes(manifest: Manifest, family: str) -> tuple[float, float] | None:
+    """Return the mean sizes of the training and the test set of a family of splits, as drawn.
 
-    The ``sizes`` in the manifest, if there are any, are the sizes that were drawn. None if neither
-    the manifest nor the card determines them, and if all samples are in the training set: then
+    None if the manifest does not have them, and if all samples are in the training set: then
     repeats share no split, and no correction is needed.
     """
-    if family == "whole":
+    sizes = manifest.sizes.get(family, {})
+    if family == "whole" or not {"train", "test"} <= sizes.keys():
         return None
-    recorded = manifest.sizes.get(family)
-    if recorded is not None and {"train", "test"} <= recorded.keys():
-        return recorded["train"], recorded["test"]
-    if is_card_path(spec.dataset.name):
-        return None
-    try:
-        card = load_card(spec.dataset.name)
-    except InputError:
-        return None
-    if family in ("predefined", "resample"):
-        return card.predefined
-    kind, _, size = family.partition("-")
-    total, folds = card.expect.samples, spec.split.folds
-    train = float(size) if size else spec.split.train
-    match kind:
-        case "kfold" if total is not None and isinstance(folds, int):
-            return total - total / folds, total / folds
-        case "per_class" if train is not None and card.expect.classes:
-            trained = int(train) * len(card.expect.classes)
-        case "fraction" if train is not None and total is not None:
-            trained = int(train * total + 0.5)
-        case "labelled" if train is not None:
-            trained = int(train)
-        case _:
-            return None
-    return None if total is None else (trained, min(total - trained, spec.split.test or total))
+    return sizes["train"], sizes["test"]

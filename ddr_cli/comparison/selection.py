@@ -36,7 +36,6 @@ TRACKS: tuple[Track, ...] = get_args(Track)
 """Methods that are compared in separate tables: those that saw the test set, and tuned ones."""
 
 PREDEFINED = "predefined"
-_MOST_NAMED = 4
 
 
 # -- the runs -------------------------------------------------------------------------------------
@@ -102,10 +101,10 @@ def _end_of(folder: Path, others: Collection[Path]) -> str:
     return str(folder)
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return the first four names in one line, the rest as a number."""
-    shown = ", ".join(names[:_MOST_NAMED])
-    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Return the first names in one line, the rest as a number."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 # -- the methods ----------------------------------------------------------------------------------

@@ -72,27 +72,18 @@ class Summary:
     @cached_property
     def by_names(self) -> dict[tuple[str, str, str, str], list[int]]:
         """The methods' rows by reducer, classifier, family of splits and metric."""
-        names = ["reducer", "classifier", "split", "metric"]
-        found: dict[tuple[str, str, str, str], list[int]] = {}
-        columns = [self.methods[name].tolist() for name in names]
-        for index, *key in zip(self.methods.index.tolist(), *columns, strict=True):
-            found.setdefault(tuple(key), []).append(index)
-        return found
+        groups: Any = self.methods.groupby(["reducer", "classifier", "split", "metric"]).groups
+        return {names: rows.tolist() for names, rows in groups.items()}
 
     @cached_property
     def cells(self) -> dict[str, Sequence[Any]]:
         """The columns: papers ask for single cells, which a table is slow to give."""
         return {str(name): _cells_of(self.rows[name]) for name in self.rows}
 
-    def of_trials(self, column: str) -> Sequence[Any]:
-        """Return a column of all trials of the run."""
-        if column not in self._of_trials:
-            self._of_trials[column] = _cells_of(self.run.trials[column])
-        return self._of_trials[column]
-
     @cached_property
-    def _of_trials(self) -> dict[str, Sequence[Any]]:
-        return {}
+    def trial_splits(self) -> list[Sequence[Any]]:
+        """The names and the hashes of the splits of all trials of the run."""
+        return [_cells_of(self.run.trials[name]) for name in ("split", "split_hash")]
 
     @cached_property
     def _made(self) -> dict[int, Row]:
@@ -179,10 +170,8 @@ class Row:
     @cached_property
     def splits(self) -> tuple[list[str], list[str]]:
         """The hashes of its splits, and the same preceded by the names of the splits."""
-        names, hashes = (
-            [cells[i] for i in self.summary.members[self.index]]
-            for cells in map(self.summary.of_trials, ("split", "split_hash"))
-        )
+        members = self.summary.members[self.index]
+        names, hashes = ([cells[i] for i in members] for cells in self.summary.trial_splits)
         return hashes, [" ".join(both) for both in zip(names, hashes, strict=True)]
 
     @cached_property

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.metrics import get_scale
-from ddr_cli.evaluation.statistics import (
-    MeanInterval,
-    PairedDifferences,
-    mean_interval,
-    paired_differences,
-    rate_variance,
-)
+from ddr_cli.evaluation.statistics import MeanInterval, mean_interval, rate_variance
 
 if TYPE_CHECKING:
     from ddr_cli.comparison.selection import ComparedMethod
+
+
+@dataclass(frozen=True)
+class PairedDifferences:
+    """First method's scores minus the second's, and the hash of the split of each."""
+
+    values: NDArray[np.float64]
+    splits: tuple[str, ...]
 
 
 def paired(first: Row, second: Row) -> PairedDifferences:
@@ -32,22 +36,18 @@ def paired(first: Row, second: Row) -> PairedDifferences:
     named = first.family == second.family
     splits, others = (row.splits[named] for row in (first, second))
     both = set(splits) & set(others)
-    if len(both) == min(len(splits), len(others)) < max(len(splits), len(others)):
-        mine, theirs = (np.isin(each, list(both)) for each in (splits, others))
-    else:
-        mine, theirs = np.full(len(splits), True), np.full(len(others), True)
-    try:
-        return paired_differences(
-            first.values[mine],
-            second.values[theirs],
-            splits_first=[split for split, taken in zip(splits, mine, strict=True) if taken],
-            splits_second=[split for split, taken in zip(others, theirs, strict=True) if taken],
-        )
-    except InputError:
+    kept = both if len(both) == min(len(splits), len(others)) else both.union(splits, others)
+    mine, theirs = ([split for split in own if split in kept] for own in (splits, others))
+    if mine != theirs or len(set(mine)) < len(mine):
         raise InputError(
             f"{first.summary.run.name} and {second.summary.run.name} have different splits; set "
             "the same 'seed' and 'repeats' in both specs."
-        ) from None
+        )
+    a, b = (
+        row.values.to_numpy()[[split in kept for split in own]]
+        for row, own in ((first, splits), (second, others))
+    )
+    return PairedDifferences(a - b, tuple(mine))
 
 
 def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:

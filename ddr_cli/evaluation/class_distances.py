@@ -10,7 +10,6 @@ from itertools import combinations, permutations
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import spatial
 
@@ -38,7 +37,7 @@ class _ClassPlaces(Measure):
         else:
             chosen = embedded.part(self.part)
             places = np.vstack(
-                [_mean(chosen.points[chosen.y == code]) for code in range(len(embedded.classes))]
+                [mean_of(chosen.points[chosen.y == code]) for code in range(len(embedded.classes))]
             )
         return np.asarray(spatial.distance.squareform(spatial.distance.pdist(places)))
 
@@ -152,8 +151,8 @@ class ClassOrder(_ClassPlaces):
         return float(np.mean([distances[a, b] < distances[a, c] for a, b, c in asked]))
 
 
-def _mean(points: Any) -> NDArray[np.float64]:
+def mean_of(points: Any) -> NDArray[np.float64]:
+    """Return the mean of the samples of a class; a ValueError if it has none."""
     if points.shape[0] == 0:
         raise ValueError("A class has no samples, so the position of this class is undefined.")
-    sparse: bool = sp.issparse(points)
-    return np.asarray(points.mean(axis=0) if sparse else np.mean(points, axis=0)).ravel()
+    return np.asarray(points.mean(axis=0)).ravel()

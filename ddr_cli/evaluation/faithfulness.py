@@ -11,6 +11,7 @@ from annotated_types import Ge
 from scipy import spatial
 
 from ddr_cli.core.registry import registered
+from ddr_cli.evaluation.class_distances import mean_of
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.evaluation.measures import Embedded, Measure, Part
 from ddr_cli.numerics.neighbors import kneighbors
@@ -140,15 +141,13 @@ class CentreOrder(Measure):
         from scipy.stats import spearmanr
 
         chosen = embedded.part(self.part)
-        _, code = np.unique(chosen.y, return_inverse=True)
-        n_classes = int(code.max()) + 1
-        if n_classes < 3:
+        codes = np.unique(chosen.y)
+        if len(codes) < 3:
             raise ValueError("The measure centre_order needs at least three classes.")
-        distances: list[Any] = []
-        for X in (chosen.original, chosen.points):
-            means = [np.asarray(X[code == c].mean(axis=0)).ravel() for c in range(n_classes)]
-            distances.append(spatial.distance.pdist(np.stack(means)))
-        before, after = distances
+        before, after = (
+            spatial.distance.pdist(np.stack([mean_of(X[chosen.y == code]) for code in codes]))
+            for X in (chosen.original, chosen.points)
+        )
         found: Any = spearmanr(before, after)
         return float(found.statistic)
 

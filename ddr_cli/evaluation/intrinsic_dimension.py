@@ -22,9 +22,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 from sklearn.utils.validation import check_array
 
-from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.neighbors import Floats, Indices, kneighbors
 
-Floats = NDArray[np.float64]
 Graph = Literal["gmst", "knn"]
 GRAPHS: tuple[Graph, ...] = ("gmst", "knn")
 _FEWEST = 20
@@ -42,7 +41,7 @@ class DimensionEstimate:
     # samples, which happens if the samples are too few for the number of dimensions.
     dimension: float
     dimensions: Floats  # one estimate per repetition
-    sizes: NDArray[np.intp]  # of the subsamples
+    sizes: Indices  # of the subsamples
     log_lengths: Floats  # logarithm of the mean length, of shape (n_bootstraps, n_sizes)
     components: int  # connected components of the neighbourhood graph; 1 for ``graph="knn"``
 
@@ -50,7 +49,7 @@ class DimensionEstimate:
 def estimate_dimension(
     X: ArrayLike,
     *,
-    graph: Literal["gmst", "knn"] = "gmst",
+    graph: Graph = "gmst",
     n_neighbors: int | None = None,
     gamma: float = 1.0,
     sizes: Sequence[int] | None = None,
@@ -92,7 +91,7 @@ def estimate_dimension(
     Raises
     ------
     ValueError
-        If there are too few samples, or a parameter is out of range.
+        If there are too few samples, or `n_neighbors` is out of range.
 
     Notes
     -----
@@ -119,14 +118,18 @@ def estimate_dimension(
     2
     """
     points: Floats = np.unique(check_array(X, dtype=np.float64), axis=0)
-    k = DEFAULT_NEIGHBORS.get(graph, 0) if n_neighbors is None else n_neighbors
+    k = DEFAULT_NEIGHBORS[graph] if n_neighbors is None else n_neighbors
     n = len(points)
+    if n < _FEWEST:
+        raise ValueError(f"A dimension estimate needs {_FEWEST} distinct samples, not {n}.")
     requested = np.floor(DEFAULT_SIZES * n) if sizes is None else np.asarray(sizes)
     taken = np.unique(requested.astype(np.intp))
-    _check(graph, k, gamma, n, taken, n_subsamples, n_bootstraps)
+    most = (n if graph == "gmst" else int(taken.min())) - 1
+    if not 1 <= k <= most:
+        raise ValueError(f"n_neighbors={k} must be between 1 and {most}.")
 
     components = 1
-    length: Callable[[NDArray[np.intp]], float]
+    length: Callable[[Indices], float]
     if graph == "gmst":
         geodesics = geodesic_distances(points, k)
         apart = np.isinf(geodesics)
@@ -134,7 +137,7 @@ def estimate_dimension(
         never = 2 * float(geodesics[~apart].max())
         geodesics[apart] = never
 
-        def length(rows: NDArray[np.intp]) -> float:
+        def length(rows: Indices) -> float:
             # The merge heights of single linkage are the edge lengths of the minimum spanning tree.
             among = spatial.distance.squareform(geodesics[np.ix_(rows, rows)], checks=False)
             heights = linkage(among, "single")[:, 2]
@@ -142,7 +145,7 @@ def estimate_dimension(
     else:
         distances = spatial.distance.squareform(spatial.distance.pdist(points))
 
-        def length(rows: NDArray[np.intp]) -> float:
+        def length(rows: Indices) -> float:
             # The k + 1 smallest distances of a sample include that to itself, 0, which adds
             # nothing.
             nearest = np.partition(distances[np.ix_(rows, rows)], k, axis=1)[:, : k + 1]
@@ -177,34 +180,6 @@ def geodesic_distances(X: Floats, n_neighbors: int) -> Floats:
         (neighbors.distances.ravel(), (rows, neighbors.indices.ravel())), shape=(n, n)
     )
     return shortest_path(edges, directed=False)
-
-
-def _check(
-    graph: str,
-    n_neighbors: int,
-    gamma: float,
-    n_samples: int,
-    sizes: NDArray[np.intp],
-    n_subsamples: int,
-    n_bootstraps: int,
-) -> None:
-    if graph not in DEFAULT_NEIGHBORS:
-        raise ValueError(f"graph={graph!r} is not valid: choose 'gmst' or 'knn'.")
-    if n_samples < _FEWEST:
-        raise ValueError(f"A dimension estimate needs {_FEWEST} distinct samples, not {n_samples}.")
-    if gamma <= 0:
-        raise ValueError(f"gamma={gamma} must be above 0.")
-    if n_subsamples < 1 or n_bootstraps < 1:
-        raise ValueError(
-            f"n_subsamples={n_subsamples} and n_bootstraps={n_bootstraps} must be at least 1."
-        )
-    if len(sizes) < 2 or sizes.min() < 3 or sizes.max() > n_samples:
-        raise ValueError(
-            f"sizes={sizes.tolist()} must list at least two sizes from 3 to {n_samples}."
-        )
-    most = (n_samples if graph == "gmst" else int(sizes.min())) - 1
-    if not 1 <= n_neighbors <= most:
-        raise ValueError(f"n_neighbors={n_neighbors} must be between 1 and {most}.")
 
 
 @dataclass

@@ -8,14 +8,13 @@ from typing import Annotated, Any, Self
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.linalg import lstsq, qr
 from scipy.sparse.linalg import LinearOperator, lsmr
 
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
-from ddr_cli.numerics.neighbors import CsrArray, Floats
+from ddr_cli.numerics.neighbors import CsrArray, Floats, is_sparse
 
 
 @registered(
@@ -73,8 +72,7 @@ class LinearClassifier(Classifier):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         points, indicators = self._points_and_indicators(X, y)
-        is_sparse: bool = sparse.issparse(points)
-        solve = self._solve_sparse if is_sparse else self._solve_dense
+        solve = self._solve_sparse if is_sparse(points) else self._solve_dense
         self.coef_, self.intercept_ = solve(points, indicators)
         return self
 

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -25,7 +24,7 @@ from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.evaluation.knn import elect
 from ddr_cli.evaluation.metrics import Scale
-from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.neighbors import is_sparse, kneighbors
 
 Part = Literal["all", "test"]
 Codes = NDArray[np.int64]
@@ -420,8 +419,7 @@ class IntrinsicDimension(Measure):
 
     def score(self, embedded: Embedded) -> float:
         chosen = embedded.part(self.part)
-        sparse: bool = sp.issparse(chosen.points)
-        points = chosen.points.toarray() if sparse else chosen.points
+        points = chosen.points.toarray() if is_sparse(chosen.points) else chosen.points
         if self.of_class is not None:
             points = points[chosen.y == chosen.code_of(self.of_class)]
         from ddr_cli.evaluation.intrinsic_dimension import estimate_dimension

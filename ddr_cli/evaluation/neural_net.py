@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike, NDArray
-from sklearn import neural_network, preprocessing
+from numpy.typing import NDArray
+from sklearn import neural_network
 from sklearn.exceptions import ConvergenceWarning
 
 from ddr_cli.core.registry import registered
-from ddr_cli.evaluation.classifier import Classifier
+from ddr_cli.evaluation.classifier import ScaledClassifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 
 _MOMENTUM = 0.9
@@ -24,7 +23,7 @@ _MOMENTUM = 0.9
     "a network with one hidden layer, trained by full-batch gradient steps",
     look=("green", "^"),
 )
-class NeuralNetClassifier(Classifier):
+class NeuralNetClassifier(ScaledClassifier):
     """A network with one hidden layer, trained by a fixed number of full-batch gradient steps.
 
     Parameters
@@ -79,60 +78,27 @@ class NeuralNetClassifier(Classifier):
     scale: bool = True
     random_state: Annotated[int, Ge(0)] | None = None
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        points, labels = self._training(X, y)
-        self._scaler = preprocessing.StandardScaler().fit(points) if self.scale else None
-        self.network_ = neural_network.MLPClassifier(
-            hidden_layer_sizes=(2 * points.shape[1] if self.hidden == "double" else self.hidden,),
+    def _classifier(self) -> neural_network.MLPClassifier:
+        return neural_network.MLPClassifier(
             activation=self.activation,
             solver="sgd" if self.solver == "gradient" else "adam",
             momentum=_MOMENTUM,
             learning_rate_init=self.learning_rate,
             alpha=0.0,
-            batch_size=len(points),
             shuffle=False,  # with a single batch, shuffling would only cost a copy per step
             max_iter=self.max_iter,
             n_iter_no_change=self.max_iter,
             random_state=self.random_state,
         )
+
+    def _fitted(self, points: Any, labels: NDArray[Any]) -> Any:
+        hidden = 2 * points.shape[1] if self.hidden == "double" else self.hidden
+        sizes = {"hidden_layer_sizes": (hidden,), "batch_size": len(points)}
+        self.network_ = self._classifier().set_params(**sizes)
         with warnings.catch_warnings():
             # Every fit runs `max_iter` steps on purpose; scikit-learn would warn about that.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.network_.fit(self._scaled(points), labels)
-        self.classes_ = self.network_.classes_
-        self.n_iter_ = self.network_.n_iter_
-        return self
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the network's outputs.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_queries, n_features)
-            Samples, one per row.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_classes)
-            Class probabilities; each row sums to 1.
-
-        Raises
-        ------
-        NotFittedError
-            If the classifier is not fitted.
-        ValueError
-            If X has missing values, or another number of features than the training set.
-        """
-        points = self._queries(X)
-        outputs: NDArray[np.float64] = self.network_.predict_proba(self._scaled(points))
-        return outputs
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        best = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
-
-    def _scaled(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        return points if self._scaler is None else self._scaler.transform(points)
+            return self.network_.fit(points, labels)
 
     _traits = EvaluatorTraits(
         grids={"learning_rate": (0.01, 0.03, 0.1, 0.3), "max_iter": (250, 500, 1000, 2000)},

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
@@ -21,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.neighbors import is_sparse
 from ddr_cli.numerics.validation import validate_data
 
 if TYPE_CHECKING:
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 
 _DENSE_LIMIT = 2**27  # entries of a matrix: 1 GiB in double precision
 _WIDE = 2000  # with more features, PCA of sparse data does not form their covariance matrix
-
-
-def _is_sparse(X: Any) -> bool:
-    return bool(sp.issparse(X))
 
 
 class _Step(TransformerMixin, BaseEstimator, ABC):
@@ -102,18 +98,15 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
             return self.transformer_.transform(points)
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
-        points = validate_data(
+        return validate_data(
             self,
             X,
             accept_sparse=("csr", "csc") if self._accepts_sparse else False,
             dtype=np.float64,
             ensure_all_finite="allow-nan" if self._accepts_missing else True,
+            ensure_non_negative=self._needs_positive,
             reset=reset,
         )
-        if self._needs_positive and points.size and points.min() < 0:
-            step = type(self).__name__.lower()
-            raise ValueError(f"Negative values in data: {step} requires non-negative values.")
-        return points
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -189,7 +182,7 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     eigendecomposition of the covariance matrix, or ARPACK from a fixed start for a given number of
     components of more than 2000 features.
     """
-    sparse, number = _is_sparse(points), not isinstance(n_components, float | str)
+    sparse, number = is_sparse(points), not isinstance(n_components, float | str)
     if number and n_components > (most := min(points.shape)):
         raise ValueError(
             f"n_components={n_components} is above {most}, the smaller of n_samples="
@@ -247,7 +240,7 @@ class PrincipalComponents(_Projection):
     whiten: bool = False
 
     def _fitted(self, points: Any) -> Any:
-        if _is_sparse(points):
+        if is_sparse(points):
             if np.prod(points.shape, dtype=float) > _DENSE_LIMIT:
                 raise ValueError(
                     f"A sparse matrix of shape {points.shape} is too large for 'pca'; use 'svd'."
@@ -380,7 +373,7 @@ class Standardize(OneToOneFeatureMixin, _Step):
     def _fitted(self, points: Any) -> Any:
         from sklearn.preprocessing import StandardScaler
 
-        return StandardScaler(with_mean=not _is_sparse(points)).fit(points)
+        return StandardScaler(with_mean=not is_sparse(points)).fit(points)
 
 
 @registered("preprocessor", "rescale", "map the training set's range to [0, 1]")

@@ -6,114 +6,19 @@ Parameters that are not listed here have scikit-learn's defaults.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
-from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn import ensemble, linear_model, preprocessing, svm
-from sklearn.utils.metaestimators import available_if
+from sklearn import ensemble, linear_model, svm
 
 from ddr_cli.core.registry import registered
-from ddr_cli.evaluation.classifier import Classifier
+from ddr_cli.evaluation.classifier import ScaledClassifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 
 Seed = int | np.random.RandomState | None
 Positive = Annotated[float, Gt(0)]
 Count = Annotated[int, Ge(1)]
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def _if_it_has(name: str) -> Callable[[Method], Method]:
-    """Return a decorator for a method that a class has if scikit-learn's classifier has it."""
-    decorated: Callable[[Method], Method] = available_if(
-        lambda own: hasattr(own._classifier(), name)
-    )
-    return decorated
-
-
-class _Wrapped(Classifier):
-    """scikit-learn's classifier, on standardised features if `scale` is true."""
-
-    scale = False
-
-    @abstractmethod
-    def _classifier(self) -> Any:
-        """Return scikit-learn's classifier with the parameters."""
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        points, labels = self._training(X, y)
-        scaler = preprocessing.StandardScaler(with_mean=not sparse.issparse(points))
-        self._scaler = scaler.fit(points) if self.scale else None
-        self.model_ = self._classifier().fit(self._scaled(points), labels)
-        self.classes_ = self.model_.classes_
-        return self
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        queries = self._queries(X)
-        return np.asarray(self.model_.predict(queries))
-
-    @_if_it_has("decision_function")
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the classifier's decision values.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_queries, n_features)
-            Samples, one per row.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_classes) or (n_queries,)
-            One column per class; for two classes, the value of the second class.
-
-        Raises
-        ------
-        NotFittedError
-            If the classifier is not fitted.
-        ValueError
-            If X has missing values, or another number of features than the training set.
-        """
-        queries = self._queries(X)
-        return np.asarray(self.model_.decision_function(queries))
-
-    @_if_it_has("predict_proba")
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_queries, n_features)
-            Samples, one per row.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_classes)
-            Class probabilities; each row sums to 1.
-
-        Raises
-        ------
-        NotFittedError
-            If the classifier is not fitted.
-        ValueError
-            If X has missing values, or another number of features than the training set.
-        """
-        queries = self._queries(X)
-        return np.asarray(self.model_.predict_proba(queries))
-
-    @property
-    def n_iter_(self) -> int:
-        """Number of iterations of the fit."""
-        return int(np.max(self.model_.n_iter_))
-
-    def _queries(self, X: ArrayLike) -> Any:
-        return self._scaled(super()._queries(X))
-
-    def _scaled(self, points: Any) -> Any:
-        return points if self._scaler is None else self._scaler.transform(points)
 
 
 @registered(
@@ -122,7 +27,7 @@ class _Wrapped(Classifier):
     "gradient boosting of trees on binned features; dense data only",
     look=("black", "s"),
 )
-class GradientBoosting(_Wrapped):
+class GradientBoosting(ScaledClassifier):
     """Gradient boosting of trees on binned features (`HistGradientBoostingClassifier`).
 
     Parameters
@@ -172,7 +77,7 @@ class GradientBoosting(_Wrapped):
 @registered(
     "classifier", "random_forest", "majority vote of randomised trees", look=("dark red", "X")
 )
-class RandomForest(_Wrapped):
+class RandomForest(ScaledClassifier):
     """A random forest (`RandomForestClassifier`).
 
     Parameters
@@ -218,7 +123,7 @@ class RandomForest(_Wrapped):
     "multinomial logistic regression with a ridge, on standardised features",
     look=("pink", "h"),
 )
-class Logistic(_Wrapped):
+class Logistic(ScaledClassifier):
     """Multinomial logistic regression with a ridge of 1 / C (`LogisticRegression`).
 
     Parameters
@@ -266,7 +171,7 @@ class Logistic(_Wrapped):
     label="SVC",
     look=("vermilion", "v"),
 )
-class SupportVectors(_Wrapped):
+class SupportVectors(ScaledClassifier):
     r"""A one-against-one support vector machine with a radial kernel (`SVC`).
 
     Parameters

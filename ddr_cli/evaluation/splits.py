@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.folds import Draw, Groups, stratified_folds
 
 Indices = NDArray[np.intp]
@@ -36,7 +36,6 @@ SPLITS = MappingProxyType(
 )
 """The kinds of splits, and what each does."""
 
-SPLIT_KINDS = tuple(SPLITS)
 LEAVE_ONE_OUT = "leave_one_out"
 
 _UNLABELLED = -1
@@ -131,8 +130,8 @@ def make_split(
     Raises
     ------
     InputError
-        If the kind is unknown, its `train` or `folds` is missing or not possible for the classes or
-        groups, or `kind` needs a predefined split or groups that the data set does not have.
+        If the kind's `train` or `folds` is missing or not possible for the classes or groups, or
+        `kind` needs a predefined split or groups that the data set does not have.
 
     Notes
     -----
@@ -141,11 +140,6 @@ def make_split(
     whose quota rounds to 0 still has one training sample. Groups are drawn again until each
     training set has all classes.
     """
-    if kind not in SPLIT_KINDS:
-        raise InputError(
-            f"Unknown split kind '{kind}'.{did_you_mean(kind, SPLIT_KINDS)} "
-            f"Choose one of {', '.join(SPLIT_KINDS)}."
-        )
     check_folds(kind, folds)
     check_train(kind, train, folds)
     labels = np.asarray(y)

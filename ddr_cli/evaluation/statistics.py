@@ -54,7 +54,6 @@ Their estimators of its variance need the losses of single samples in splits tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -72,14 +71,6 @@ _MOST_TIED, _MOST_UNTIED = 13, 50
 _RESAMPLES = 9999
 
 
-@dataclass(frozen=True)
-class PairedDifferences:
-    """First method's scores minus the second's, and the hash of the split of each."""
-
-    values: NDArray[np.float64]
-    splits: tuple[str, ...]
-
-
 def split_interval(values: ArrayLike, level: float) -> tuple[float, float]:
     """Return the ends of the interval that contains the fraction `level` of the single scores.
 
@@ -88,7 +79,6 @@ def split_interval(values: ArrayLike, level: float) -> tuple[float, float]:
     shrink with more splits.
     """
     scores = _finite(values)
-    _check_level(level)
     low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
@@ -134,7 +124,7 @@ def mean_interval(
     Parameters
     ----------
     values : array-like of shape (n_splits,)
-        One score, or difference of scores, per split.
+        One score, or difference of scores, per split; at least two.
     level : float
         The interval's level, such as 0.95.
     n_train, n_test : int
@@ -147,14 +137,11 @@ def mean_interval(
         Limits of the mean, such as 0 and 1 for a rate.
     """
     scores = _finite(values)
-    _check_level(level)
     if n_train < 1 or n_test < 1:
         raise InputError(f"n_train={n_train} and n_test={n_test} must be at least 1.")
     n, mean = len(scores), float(scores.mean())
     bounded = n_test > n_train and point_variance is not None
     name = SMALL_TRAINING if bounded else NADEAU_BENGIO
-    if n < 2:
-        return MeanInterval(mean, np.nan, np.nan, np.nan, n, name)
     spread = float(scores.var(ddof=1))
     shared = spread * n_test / n_train
     if bounded and point_variance is not None:
@@ -182,35 +169,6 @@ def rate_variance(rate: float, other: float | None = None) -> float:
     if other is None:
         return rate * (1 - rate)
     return min(rate + other, 2 - rate - other) - (rate - other) ** 2
-
-
-def paired_differences(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    splits_first: Sequence[str],
-    splits_second: Sequence[str],
-) -> PairedDifferences:
-    """Return the differences of two methods' scores, split by split.
-
-    Raises an InputError if the hashes of their splits differ, a split occurs twice, or the number
-    of hashes is not that of the scores.
-    """
-    a, b = _finite(first), _finite(second)
-    if not len(a) == len(b) == len(splits_first) == len(splits_second):
-        raise InputError(
-            f"Give one score per split: the methods have {len(a)} and {len(b)} scores, but "
-            f"{len(splits_first)} and {len(splits_second)} splits."
-        )
-    for place, (mine, theirs) in enumerate(zip(splits_first, splits_second, strict=True)):
-        if mine != theirs:
-            raise InputError(
-                f"The scores at position {place} are from different splits ({mine} and {theirs}); "
-                "give both methods the same splits in the same order."
-            )
-    if len(set(splits_first)) < len(splits_first):
-        raise InputError("A paired comparison uses each split once, but a split is listed twice.")
-    return PairedDifferences(a - b, tuple(splits_first))
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -278,7 +236,6 @@ def mean_intervals(
 
     The rows of `scores` are drawn with replacement.
     """
-    _check_level(level)
     n, m = scores.shape
     if n < 2:
         return (np.full(m, np.nan),) * 2
@@ -294,7 +251,6 @@ def rank_intervals(
     The rows of `scores` are drawn with replacement; rank 1 has the highest mean, and equal means,
     to twelve digits, share the lowest rank. All are nan for fewer than two rows.
     """
-    _check_level(level)
     n, m = scores.shape
     if n < 2:
         return (np.full(m, np.nan),) * 3
@@ -318,11 +274,6 @@ def _counts(n: int) -> NDArray[np.float64]:
     """Return how often each resample draws each position."""
     drawn = np.random.default_rng(0).integers(n, size=(_RESAMPLES, n))
     return np.apply_along_axis(np.bincount, 1, drawn, minlength=n).astype(np.float64)
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise InputError(f"The level of an interval must be between 0 and 1, but is {level}.")
 
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:

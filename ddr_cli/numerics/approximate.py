@@ -6,11 +6,10 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.core.extras import load_library
-from ddr_cli.numerics.neighbors import Floats, Neighbors, kneighbors, nearest_among
+from ddr_cli.numerics.neighbors import Floats, Neighbors, is_sparse, kneighbors, nearest_among
 from ddr_cli.numerics.sharing import computed_once
 
 Search = Literal["exact", "approximate", "auto"]
@@ -41,10 +40,9 @@ def search_neighbors(
 
     "auto" searches exactly up to `MOST_EXACT` samples. A recall below 90 % gives a warning.
     """
-    is_sparse = bool(sp.issparse(X))
-    if search == "approximate" and is_sparse:
+    if search == "approximate" and is_sparse(X):
         raise ValueError("neighbors='approximate' needs dense data; use neighbors='exact'.")
-    large = X.shape[0] > MOST_EXACT and not is_sparse
+    large = X.shape[0] > MOST_EXACT and not is_sparse(X)
     if search == "auto" and not large:
         return kneighbors(X, k), 1.0
     neighbors, recall = computed_once(

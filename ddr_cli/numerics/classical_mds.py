@@ -11,11 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ddr_cli.numerics.eigen import top_eigenpairs
-
-Floats = NDArray[np.float64]
+from ddr_cli.numerics.neighbors import Floats
 
 _ZERO = 1e-10  # fraction of the largest absolute row sum below which an eigenvalue counts as 0
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-Floats = NDArray[np.float64]
+from ddr_cli.numerics.neighbors import Floats
 
 _SHARP = 1e-13  # ARPACK's tolerance; columns then agree to about 1e-11 in fits with different m
 _COARSE = 1e-6  # from this tolerance upwards, `_filtered` is accurate enough in single precision

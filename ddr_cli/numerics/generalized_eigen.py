@@ -9,18 +9,18 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs, top_eigenpairs
+from ddr_cli.numerics.neighbors import Floats
 from ddr_cli.numerics.scatter import symmetric
-
-Floats = NDArray[np.float64]
 
 MAX_CONDITION = 1e3
 """Condition number up to which a block of a singular scatter matrix is used."""
 
+_RANK_TOL = 1e-10  # relative size up to which an eigenvalue counts as 0
 _SINGULAR = 1e10  # condition number from which a matrix counts as singular
 
 
 def generalized_eigenpairs(
-    A: Floats, B: Floats, m: int, *, largest: bool = True, rank_tol: float = 1e-10
+    A: Floats, B: Floats, m: int, *, largest: bool = True, rank_tol: float = _RANK_TOL
 ) -> tuple[Floats, Floats]:
     """Return `m` eigenpairs of ``A x = lambda B x``, the largest descending or smallest ascending.
 
@@ -69,7 +69,7 @@ def regular_eigenpairs(A: Floats, B: Floats, m: int) -> tuple[Floats, Floats] | 
     return values, deterministic_signs(per_unit[:, None] * vectors)
 
 
-def null_space(B: Floats, rank_tol: float = 1e-10) -> Floats:
+def null_space(B: Floats, rank_tol: float = _RANK_TOL) -> Floats:
     """Return an orthonormal basis of a positive semidefinite matrix' null space.
 
     It contains the directions with an eigenvalue below `rank_tol` times the largest, in units in
@@ -102,7 +102,7 @@ def unit_eigenpairs(B: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def smallest_generalized_eigenpairs(
-    A: Floats, B: Floats, m: int, *, units: Floats, rank_tol: float = 1e-10
+    A: Floats, B: Floats, m: int, *, units: Floats
 ) -> tuple[Floats, Floats]:
     """Return the `m` smallest eigenpairs of positive semidefinite A and B, with arbitrary signs.
 
@@ -113,13 +113,13 @@ def smallest_generalized_eigenpairs(
     each axis, positive) have the smallest sum of squares.
     """
     sizes, axes = np.linalg.eigh(symmetric(B))
-    regular = sizes > rank_tol * max(sizes[-1], 0.0)
+    regular = ~_is_zero(sizes, _RANK_TOL)
     rank = int(regular.sum())
     if m > rank:
         raise ValueError(f"n_components={m}, but samples and labels span only {rank} dimensions.")
     inside, null = axes[:, regular], axes[:, ~regular]
     stiffness, turned = np.linalg.eigh(symmetric(null.T @ A @ null))
-    stiff = stiffness > rank_tol * float(abs(A).max())
+    stiff = stiffness > _RANK_TOL * float(abs(A).max())
     infinite, free = null @ turned[:, stiff], null @ turned[:, ~stiff]
     inside = inside - infinite @ ((infinite.T @ A @ inside) / stiffness[stiff, None])
     values, combined = generalized_eigenpairs(

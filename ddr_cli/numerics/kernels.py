@@ -11,15 +11,11 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-import scipy.sparse as sp
 from annotated_types import Gt
-from numpy.typing import NDArray
 from scipy import spatial
 
-from ddr_cli.numerics.neighbors import Points, blocks, kneighbors
+from ddr_cli.numerics.neighbors import Floats, Points, blocks, is_sparse, kneighbors
 from ddr_cli.numerics.scatter import symmetric
-
-Floats = NDArray[np.float64]
 
 _BLOCK = 2**21  # entries of one block of the affinity matrix: 16 MiB
 _ROWS = 128  # rows of the affinity matrix that fit into a processor's cache
@@ -68,8 +64,7 @@ def scale_factor(text: str) -> float:
 
 def feature_moments(points: Points) -> tuple[Floats, Floats]:
     """Return the mean and the population variance of each feature, in float64."""
-    sparse: bool = sp.issparse(points)
-    if not sparse:
+    if not is_sparse(points):
         exact = np.asarray(points, dtype=np.float64)
         return exact.mean(axis=0), exact.var(axis=0)
     # This import takes half a second, and dense points do not need it.
@@ -84,7 +79,7 @@ def kernel_origin(points: Points, kernel: object) -> Any:
 
     Squared distances are computed from inner products, which lose all digits far from 0.
     """
-    movable = kernel in ("rbf", "laplacian") and not sp.issparse(points)
+    movable = kernel in ("rbf", "laplacian") and not is_sparse(points)
     return np.asarray(points.mean(axis=0, dtype=np.float64)) if movable else 0.0
 
 
@@ -109,8 +104,7 @@ def kernel_matrix(
     A, B = (points.astype(np.float64) - origin for points in (A, B))
     K = pairwise_kernels(A, B, metric=kernel, filter_params=True, **own)
     # A linear kernel of sparse points is sparse.
-    sparse: bool = sp.issparse(K)
-    return np.asarray(K.toarray() if sparse else K, dtype=np.float64)
+    return np.asarray(K.toarray() if is_sparse(K) else K, dtype=np.float64)
 
 
 def local_scales(X: Floats, k: int) -> Floats:

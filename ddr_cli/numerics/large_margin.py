@@ -17,8 +17,6 @@ from scipy import optimize
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.mahalanobis import (
     FAR,
-    Floats,
-    Indices,
     MetricFit,
     PairForms,
     best_multiple,
@@ -26,7 +24,7 @@ from ddr_cli.numerics.mahalanobis import (
     limited_gap,
     whitening,
 )
-from ddr_cli.numerics.neighbors import blocks
+from ddr_cli.numerics.neighbors import Floats, Indices, blocks
 from ddr_cli.numerics.scatter import symmetric
 
 _BLOCK = 4_000_000  # numbers in memory at once while all triples are checked

@@ -15,16 +15,12 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy import optimize
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.generalized_eigen import unit_eigenpairs
-from ddr_cli.numerics.neighbors import blocks
+from ddr_cli.numerics.neighbors import Floats, Indices, blocks, is_sparse
 from ddr_cli.numerics.scatter import symmetric
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _RANK_TOL = 1e-10  # relative size at which an eigenvalue of a scatter matrix counts as zero
 _PAIRS = 512  # number of pairs whose differences fit into a processor's cache
@@ -139,8 +135,7 @@ def stable_order(X: Any, code: Indices) -> tuple[Indices, Indices]:
     classes. ``X[order]`` is sorted; the class of its first row is 0, the next new one is 1, and so
     on.
     """
-    sparse: bool = sp.issparse(X)
-    if sparse:
+    if is_sparse(X):
         # The product of a row and a fixed vector is summed within the row, so it does not depend on
         # the order of the rows.
         direction = np.random.default_rng(0).standard_normal(X.shape[1])

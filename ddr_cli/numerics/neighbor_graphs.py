@@ -53,13 +53,17 @@ def knn_affinity(
         values = (squared == 0).astype(float)
     else:
         values = np.exp(-squared / epsilon)
-    ends = np.arange(0, values.size + 1, k)
-    affinity = sp.csr_array(
-        (values.ravel(), nearest.indices.flatten(), ends), shape=(len(neighbors), n_points)
-    )
+    affinity = neighbor_matrix(nearest.indices, values, n_points)
     affinity.eliminate_zeros()
     affinity.sort_indices()
     return affinity
+
+
+def neighbor_matrix(indices: Indices, values: Floats, n_points: int) -> CsrArray:
+    """Return the matrix with a value for each neighbour of each row, and `n_points` columns."""
+    ends = np.arange(0, indices.size + 1, indices.shape[1])
+    shape = (len(indices), n_points)
+    return sp.csr_array((values.ravel(), indices.flatten(), ends), shape=shape)
 
 
 def knn_kernel(
@@ -271,8 +275,7 @@ def closed_groups(neighbors: Indices) -> Indices:
     adds a dimension to the null space of ``I - W``, for any weights.
     """
     n, k = neighbors.shape
-    ends = np.arange(0, n * k + 1, k)
-    graph = sp.csr_array((np.ones(n * k), neighbors.ravel(), ends), shape=(n, n))
+    graph = neighbor_matrix(neighbors, np.ones((n, k)), n)
     n_parts, part = connected_components(graph, directed=True, connection="strong")
     heads, tails = np.repeat(part, k), part[neighbors.ravel()]
     number = np.zeros(n_parts, dtype=np.intp)

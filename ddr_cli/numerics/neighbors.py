@@ -118,7 +118,7 @@ def nearest_among(X: Points, rows: Indices, candidates: Indices, k: int) -> Neig
     A row of X is never its own neighbour; -1 marks no candidate, and missing neighbours are
     infinitely far.
     """
-    X = _as_float(X, sparse=_is_sparse(X))
+    X = _as_float(X, sparse=is_sparse(X))
     pairs = np.repeat(rows, candidates.shape[1]), candidates.ravel()
     exact = _squared_distances(X, pairs[0], X, pairs[1]).reshape(candidates.shape)
     exact[(candidates < 0) | (candidates == rows[:, None])] = np.inf
@@ -138,10 +138,10 @@ class _Search:
         most = X.shape[0] - (queries is None)
         if k > most:
             raise ValueError(f"n_neighbors={k} must be at most {most} (n_samples = {X.shape[0]}).")
-        self._base = _as_float(X, sparse=_is_sparse(X))
+        self._base = _as_float(X, sparse=is_sparse(X))
         self._own = queries is None
-        self._asked = self._base if queries is None else _as_float(queries, sparse=_is_sparse(X))
-        self._is_sparse = _is_sparse(self._base)
+        self._asked = self._base if queries is None else _as_float(queries, sparse=is_sparse(X))
+        self._is_sparse = is_sparse(self._base)
         self._centre = np.zeros(X.shape[1]) if self._is_sparse else self._base.mean(axis=0)
         self._largest = _largest_square(self._base, self._centre)
         if not np.isfinite(self._largest):
@@ -265,13 +265,14 @@ def _candidates(search: _Search, rows: slice, width: int, k: int) -> tuple[Indic
     return row[near], column[near]
 
 
-def _is_sparse(X: Any) -> bool:
+def is_sparse(X: Any) -> bool:
+    """Return whether X is a sparse array or matrix, of which type checkers then assume nothing."""
     return bool(sp.issparse(X))
 
 
 def _as_float(X: Any, *, sparse: bool) -> Any:
     if not sparse:
-        return np.ascontiguousarray(X.toarray() if _is_sparse(X) else X, dtype=np.float64)
+        return np.ascontiguousarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
     rows: Any = sp.csr_array(X).astype(np.float64)
     if not rows.has_canonical_format:
         rows = rows.copy()
@@ -287,14 +288,14 @@ def blocks(n: int, size: int) -> Iterator[slice]:
 
 
 def _squares(X: Any) -> Floats:
-    if _is_sparse(X):
+    if is_sparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
 def _largest_square(base: Any, centre: Floats) -> float:
     """Return the largest squared distance of a point from the centre."""
-    if _is_sparse(base):
+    if is_sparse(base):
         return float(_squares(base).max())
     parts = blocks(len(base), _TILE)
     return float(max(_squares(base[part] - centre).max() for part in parts))

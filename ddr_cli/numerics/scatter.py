@@ -18,10 +18,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from ddr_cli.numerics.eigen import top_eigenpairs
-from ddr_cli.numerics.neighbors import Points
+from ddr_cli.numerics.neighbors import Floats, Points, is_sparse
 from ddr_cli.numerics.threads import one_thread
-
-Floats = NDArray[np.float64]
 
 _SQUARE_TOL = 1e-11  # relative size at which a squared singular value counts as zero
 _FAR = 1e-6  # deviations below this fraction of the mean have lost digits when it was subtracted
@@ -130,10 +128,10 @@ def data_span(X: Points, *, centre: bool = True) -> Span:
     its own mean, or below ``sqrt(max(n, d))`` roundings of the largest feature.
     """
     n, d = X.shape
-    points: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    points: Any = sp.csr_array(X) if is_sparse(X) else np.asarray(X)
     points = points.astype(np.float64)
     mean = np.asarray(points.mean(axis=0)).ravel() if centre else np.zeros(d)
-    if sp.issparse(X):
+    if is_sparse(X):
         return _sparse_span(points, mean)
     points -= mean
     size = np.linalg.norm(points, axis=0)
@@ -186,7 +184,7 @@ def quick_span(X: Points) -> Span:
     For many dense points with few features, this takes a fifth of the time. It rounds differently.
     """
     n, d = X.shape
-    if sp.issparse(X) or n <= d:
+    if is_sparse(X) or n <= d:
         return data_span(X)
     mean = X.mean(axis=0, dtype=np.float64)
     centred = np.asarray(X, dtype=np.float64) - mean
@@ -247,7 +245,7 @@ def leading_span(X: Points, rank: int | None = None) -> Span:
     if rank is None or small <= max(_COMPLETE, 4 * rank):
         span = data_span(X, centre=False)
         return Span(span.mean, span.basis[:, :rank], span.coordinates[:, :rank])
-    points: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    points: Any = sp.csr_array(X) if is_sparse(X) else np.asarray(X)
     points = points.astype(np.float64)
     squares, vectors, total = _leading_squares(points, rank)
     kept = squares > _SQUARE_TOL * squares[0]

@@ -18,14 +18,13 @@ from scipy.special import entr
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.mahalanobis import (
     FAR,
-    Floats,
     MetricFit,
     best_multiple,
     limited_gap,
     whitening,
 )
 from ddr_cli.numerics.neighbor_graphs import class_members
-from ddr_cli.numerics.neighbors import blocks, kneighbors
+from ddr_cli.numerics.neighbors import Floats, blocks, kneighbors
 from ddr_cli.numerics.scatter import symmetric
 
 _MEMORY = 20  # number of updates that L-BFGS stores

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.comparison.names import difference_text, is_rate, lower_is_better, method_name, number
 from ddr_cli.comparison.summary import Row, Summary
-from ddr_cli.core.errors import InputError
-from ddr_cli.data.cards import load_card
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.papers.claims import ClaimResult
 from ddr_cli.papers.lookup import VIEWS, Judged, Lookup, View
@@ -207,17 +206,14 @@ def _favoured(entry: PrintedNumber, difference: float, method: str) -> str:
 
 def _trivial(rows: Sequence[Row]) -> str:
     """Return a note that the majority-class baseline is as good as a table's row, or ''."""
-    try:
-        classes = load_card(rows[0].summary.run.spec.dataset.name).expect.classes
-    except InputError:
+    metric = rows[0]["metric"]
+    baseline = largest_class_score(rows[0].summary.run.spec, metric)
+    if baseline is None:
         return ""
-    if not classes:
+    sign = -1 if lower_is_better(metric) else 1
+    if max(sign * (row["mean"] - baseline) for row in rows) > glossary().numbers.trivial + EXACT:
         return ""
-    largest, metric = max(classes.values()) / sum(classes.values()), rows[0]["metric"]
-    best = max(1 - row["mean"] if metric == "error" else row["mean"] for row in rows)
-    if best > largest + glossary().numbers.trivial + EXACT:
-        return ""
-    level = number(1 - largest if metric == "error" else largest, metric)
+    level = number(baseline, metric)
     return f"no method in this row is clearly better than the majority-class baseline ({level})"
 
 

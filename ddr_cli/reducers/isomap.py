@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.classical_mds import classical_scaling
-from ddr_cli.numerics.neighbor_graphs import closest_pairs, symmetrized
+from ddr_cli.numerics.neighbor_graphs import closest_pairs, neighbor_matrix, symmetrized
 from ddr_cli.numerics.neighbors import CsrArray, kneighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, Floats, drawn_landmarks
@@ -142,12 +142,10 @@ class Isomap(Embedding):
     def _connected_graph(self, points: Any) -> CsrArray:
         """Return the graph of distances to neighbours either way, connected."""
         nearest = kneighbors(points, self.n_neighbors)
-        n, k = nearest.indices.shape
+        n = len(nearest)
         # In a sparse graph, a length of 0 is no edge, so duplicates get an infinitesimal length.
-        lengths = np.maximum(nearest.distances.ravel(), np.finfo(float).tiny)
-        ends = np.arange(0, n * k + 1, k)
-        directed = sp.csr_array((lengths, nearest.indices.ravel(), ends), shape=(n, n))
-        graph = symmetrized(directed, "union")
+        lengths = np.maximum(nearest.distances, np.finfo(float).tiny)
+        graph = symmetrized(neighbor_matrix(nearest.indices, lengths, n), "union")
         self.n_parts_, part = connected_components(graph, directed=False)
         if self.n_parts_ == 1:
             return graph

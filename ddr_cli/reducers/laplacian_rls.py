@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import laplacian
@@ -18,7 +17,7 @@ from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search
 from ddr_cli.numerics.generalized_eigen import null_space, unit_eigenpairs
 from ddr_cli.numerics.kernels import Gamma, feature_moments, kernel_gamma, kernel_matrix
-from ddr_cli.numerics.neighbors import CsrArray, Neighbors
+from ddr_cli.numerics.neighbors import CsrArray, Neighbors, is_sparse
 from ddr_cli.numerics.scatter import laplacian_form, symmetric
 from ddr_cli.reducers.partial_labels import UNLABELLED, encode_labels
 from ddr_cli.reducers.reducer import Floats, GraphReducer
@@ -243,8 +242,7 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
         X = X.astype(np.float64)
         x = X[labelled]
         mean = np.asarray(x.mean(axis=0)).ravel() if self.fit_intercept else np.zeros(X.shape[1])
-        sparse: bool = sp.issparse(X)
-        if sparse:
+        if is_sparse(X):
             gram = (x.T @ x).toarray() - len(Y) * np.outer(mean, mean)
             image = x.T @ Y - np.outer(mean, Y.sum(axis=0))
         else:
@@ -355,9 +353,8 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
 
 def _smoothness(X: Any, W: CsrArray) -> Floats:
     """Return X' L X."""
-    sparse: bool = sp.issparse(X)
     exact = X.astype(np.float64)
-    if not sparse:
+    if not is_sparse(X):
         return laplacian_form(exact, W)
     L: Any = laplacian(W)
     return symmetric((exact.T @ (L @ exact)).toarray())

@@ -14,8 +14,8 @@ from scipy.sparse.linalg import LinearOperator, splu
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs, top_eigenpairs
-from ddr_cli.numerics.neighbor_graphs import class_members, closed_groups
-from ddr_cli.numerics.neighbors import blocks, kneighbors
+from ddr_cli.numerics.neighbor_graphs import class_members, closed_groups, neighbor_matrix
+from ddr_cli.numerics.neighbors import CsrArray, blocks, kneighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
@@ -165,7 +165,7 @@ def _diameter(points: Floats) -> float:
     return math.sqrt(widest)
 
 
-def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> sp.csr_array[Any, Any]:
+def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> CsrArray:
     """Return the weights W; row i has the weights that reconstruct sample i from its neighbours."""
     n, k = neighbors.shape
     weights = np.empty((n, k))
@@ -176,8 +176,7 @@ def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> sp.csr_arra
         gram[:, range(k), range(k)] += reg * np.where(size > 0, size, 1.0)[:, None]
         weights[rows] = np.linalg.solve(gram, np.ones((k, 1)))[..., 0]
     weights /= weights.sum(axis=1, keepdims=True)
-    ends = np.arange(0, n * k + 1, k)
-    return sp.csr_array((weights.ravel(), neighbors.ravel(), ends), shape=(n, n))
+    return neighbor_matrix(neighbors, weights, n)
 
 
 def _null_vectors(rest: Any, group: Codes) -> Floats:

@@ -73,19 +73,32 @@ def findings() -> tuple[Finding, ...]:
     return tuple(Finding(**entry) for entry in yaml.safe_load(text))
 
 
-def _compared(board: Leaderboard, of: Any, over: Any) -> tuple[str, float, float]:
-    """Return on how many data sets `of` is better than `over`, as text, p and the median gain."""
+def _compared(words: str, board: Leaderboard, of: Any, over: Any) -> Told:
+    """Return whether `of` is significantly better than `over`; `words` name the two."""
     both = pd.concat([of, over], axis=1, keys=["of", "over"]).dropna()
     found = difference(both["of"], both["over"], board.metric, equivalence=0.0)
     p = found["p"]
     median = -found["difference"] if lower_is_better(board.metric) else found["difference"]
     size = amount_text(round(abs(median), 4), board.metric)
-    text = (
-        f"better on {found['wins']} and worse on {found['losses']} of {len(both)} data sets; "
-        f"{size} {'better' if median >= 0 else 'worse'} by the median difference (Wilcoxon's p "
-        f"{p_text(p) or 'not defined'})"
+    return Told(
+        _sign(p, median),
+        f"{words}: better on {found['wins']} and worse on {found['losses']} of {len(both)} data "
+        f"sets; {size} {'better' if median >= 0 else 'worse'} by the median difference (Wilcoxon's "
+        f"p {p_text(p) or 'not defined'}).",
     )
-    return text, p, median
+
+
+def _correlated(words: str, first: pd.Series[float], second: pd.Series[float], sign: int) -> Told:
+    """Return whether the correlation of two columns, one row per method, has the given sign."""
+    if len(first) < 4:
+        return Told(None, "There are too few methods for this test.")
+    found: Any = stats.spearmanr(first, second)
+    p = float(found.pvalue)
+    return Told(
+        _sign(p, sign * found.statistic),
+        f"Spearman's rank correlation of {words} over {len(first)} methods: "
+        f"{found.statistic:.2f} (p {p_text(p) or 'not defined'}).",
+    )
 
 
 def _paired(row: Any, title: str, p: float, metric: str) -> str:
@@ -109,9 +122,8 @@ def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
     if not using or not rest:
         return _NO_ROWS
     means = board.means
-    text, p, median = _compared(board, means[using].mean(axis=1), means[rest].mean(axis=1))
-    words = f"Mean of the {len(using)} methods that use labels, against the {len(rest)} others: "
-    return Told(_sign(p, median), words + text + ".")
+    words = f"Mean of the {len(using)} methods that use labels, against the {len(rest)} others"
+    return _compared(words, board, means[using].mean(axis=1), means[rest].mean(axis=1))
 
 
 def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
@@ -132,24 +144,17 @@ def _tuning_pays(bench: Benchmark, board: Leaderboard) -> Told:
     scores, before = (each.table.set_index("method")["score"] for each in (board, default))
     more = int((scores[names] > before[names]).sum())
     means = (each.means[names].mean(axis=1) for each in (board, default))
-    text, p, median = _compared(board, *means)
-    holds = _sign(p, median)
-    return Told(
-        None if holds and 2 * more <= len(names) else holds,
-        f"{more} of {len(names)} methods score higher when tuned. Mean when tuned, compared with "
-        f"the mean at the defaults: {text}.",
-    )
+    words = f"{more} of {len(names)} methods score higher when tuned. Mean when tuned, compared "
+    found = _compared(f"{words}with the mean at the defaults", board, *means)
+    return found._replace(holds=None) if found.holds and 2 * more <= len(names) else found
 
 
 def _ceiling(bench: Benchmark, board: Leaderboard) -> Told:
     if bench.ceiling.empty:
         return _NO_ROWS
     best = board.means[board.best].reindex(bench.ceiling.index)
-    text, p, median = _compared(board, bench.ceiling, best)
-    return Told(
-        _sign(p, median),
-        f"Strong classifier on all features, compared with {method_name(board.best)}: {text}.",
-    )
+    words = f"Strong classifier on all features, compared with {method_name(board.best)}"
+    return _compared(words, board, bench.ceiling, best)
 
 
 def _permuted(bench: Benchmark, _: Leaderboard) -> Told:
@@ -168,14 +173,8 @@ def _permuted(bench: Benchmark, _: Leaderboard) -> Told:
 
 
 def _time(_: Benchmark, board: Leaderboard) -> Told:
-    if len(board.table) < 4:
-        return Told(None, "There are too few methods for this test.")
-    found: Any = stats.spearmanr(board.table["seconds"], board.table["score"])
-    return Told(
-        _sign(found.pvalue, found.statistic),
-        f"Spearman's rank correlation of CPU seconds and score over {len(board.table)} methods: "
-        f"{found.statistic:.2f} (p {p_text(float(found.pvalue)) or 'not defined'}).",
-    )
+    table = board.table
+    return _correlated("CPU seconds and score", table["seconds"], table["score"], 1)
 
 
 def _first_places(_: Benchmark, board: Leaderboard) -> Told:
@@ -245,19 +244,16 @@ def _kernel_forms(_: Benchmark, board: Leaderboard) -> Told:
     if not pairs:
         return _NO_ROWS
     linear, kernel = (board.means[list(names)].mean(axis=1) for names in zip(*pairs, strict=True))
-    text, p, median = _compared(board, kernel, linear)
     names = ", ".join(method_name(str(linear)) for linear, _ in pairs)
-    return Told(
-        _sign(p, median),
-        f"Mean of the kernel forms of {names}, compared with the mean of the linear forms: {text}.",
-    )
+    words = f"Mean of the kernel forms of {names}, compared with the mean of the linear forms"
+    return _compared(words, board, kernel, linear)
 
 
 def _whitening(_: Benchmark, board: Leaderboard) -> Told:
     if not {"pca", "whitened_pca"} <= set(board.means):
         return _NO_ROWS
-    text, p, median = _compared(board, board.means["whitened_pca"], board.means["pca"])
-    return Told(_sign(p, median), f"Whitened PCA, compared with PCA: {text}.")
+    words = "Whitened PCA, compared with PCA"
+    return _compared(words, board, board.means["whitened_pca"], board.means["pca"])
 
 
 def _transductive(bench: Benchmark, board: Leaderboard) -> Told:
@@ -265,15 +261,14 @@ def _transductive(bench: Benchmark, board: Leaderboard) -> Told:
         other
         for key, other in bench.boards.items()
         if bench.suite.tracks[key[0]].mode == "transductive"
-        and (key[1], key[2], key[3], key[4]) == (board.classifier, board.metric, board.tuned, "")
+        and key[1:] == (board.classifier, board.metric, board.tuned, "")
     ]
     if not seeing:
         return _NO_ROWS
     names = [name for name in seeing[0].means if name in board.means]
     means = (each.means[names].mean(axis=1) for each in (seeing[0], board))
-    text, p, median = _compared(board, *means)
-    words = f"Mean of {len(names)} transductive methods, compared with their inductive forms: "
-    return Told(_sign(p, median), words + text + ".")
+    words = f"Mean of {len(names)} transductive methods, compared with their inductive forms"
+    return _compared(words, board, *means)
 
 
 def _no_gain_on_many(bench: Benchmark, board: Leaderboard) -> Told:
@@ -305,15 +300,9 @@ def _faithful(bench: Benchmark, _: Leaderboard) -> Told:
     if table.empty or "trustworthiness" not in table:
         return _NO_ROWS
     table = table[[name in bench.users for name in table.index]]
-    if len(table) < 4:
-        return Told(None, "There are too few methods for this test.")
-    found: Any = stats.spearmanr(table[metric], table["trustworthiness"])
+    words = f"{metric_name(metric)} and trustworthiness"
     sign = 1 if lower_is_better(metric) else -1
-    return Told(
-        _sign(float(found.pvalue), sign * found.statistic),
-        f"Spearman's rank correlation of {metric_name(metric)} and trustworthiness over "
-        f"{len(table)} methods: {found.statistic:.2f} (p {p_text(float(found.pvalue))}).",
-    )
+    return _correlated(words, table[metric], table["trustworthiness"], sign)
 
 
 _TESTS: dict[str, Callable[[Benchmark, Leaderboard], Told]] = {

@@ -227,13 +227,15 @@ def set_rows(bench: Benchmark, board: Leaderboard, dataset: str) -> Rows:
     means: Any = board.means.loc[dataset]
     places = (sign * means).round(12).rank(method="min")
     best, median = (sign * means).min(), (sign * means).median()
-    rows = []
-    for name in places.sort_values(kind="stable").index:
-        own: dict[str, Any] = {
+    ends: dict[str, float] = {}
+    if dataset in board.scores.index:
+        scores: Any = board.scores.loc[dataset]
+        ends = {"low": scores.min(), "median": scores.median(), "high": scores.max()}
+    return [
+        {
             "method": str(name),
             "dataset": dataset,
             "place": int(places[name]),
-            "of": len(means),
             "value": float(means[name]),
             "to_best": sign * float(means[name]) - float(best),
             "to_median": sign * float(means[name]) - float(median),
@@ -245,13 +247,9 @@ def set_rows(bench: Benchmark, board: Leaderboard, dataset: str) -> Rows:
             "score": _at(board.scores, dataset, name),
             "default_score": _at(default and default.scores, dataset, name),
         }
-        rows.append(own)
-    if dataset in board.scores.index:
-        spread: Any = board.scores.loc[dataset]
-        for row in rows:
-            row |= {"low": float(spread.min()), "high": float(spread.max())}
-            row["median"] = float(spread.median())
-    return rows
+        | ends
+        for name in places.sort_values(kind="stable").index
+    ]
 
 
 def _at(table: Any, dataset: str, name: Any) -> float | None:

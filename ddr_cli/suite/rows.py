@@ -46,7 +46,7 @@ def suite_rows(parts: Sequence[SuitePart]) -> pd.DataFrame:
 
 def _rows_of(part: SuitePart) -> pd.DataFrame:
     trials = part.trials
-    sizes = split_sizes(read_manifest(part.folder), part.spec, part.spec.split.kind)
+    sizes = split_sizes(read_manifest(part.folder), part.spec.split.kind)
     cells = [part.plan.trials[trial] for trial in trials.index]
     found: dict[str, Any] = {
         "suite": part.spec.suite.name if part.spec.suite else "",

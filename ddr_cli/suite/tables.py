@@ -17,6 +17,7 @@ from ddr_cli.comparison.names import (
     number,
     p_text,
 )
+from ddr_cli.comparison.selection import listed
 from ddr_cli.engine.plan.growth import too_large
 from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.journal import OK
@@ -195,12 +196,12 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
     behind = gains(means[board.baseline], means[method], board.metric)
     behind = behind[behind > EQUIVALENCE].sort_values(ascending=False)
     if len(behind):
-        told = ", ".join(
+        told = [
             f"{name} ({number(means.at[name, method], board.metric)}, {board.baseline}: "
             f"{number(means.at[name, board.baseline], board.metric)})"
             for name in behind.index
-        )
-        lines.append(f"{method} is worse than {board.baseline} on: {told}")
+        ]
+        lines.append(f"{method} is worse than {board.baseline} on: {listed(told, most=5)}")
     own = rows[(rows["method"] == method) & (rows["tuned"] == board.tuned)]
     failed = own[(own["status"] != OK) & (own["classifier"] == board.classifier)]
     for (dataset, reason), found in failed.groupby(["dataset", "reason"], sort=False):

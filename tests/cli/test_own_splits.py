@@ -141,6 +141,7 @@ IMPOSSIBLE = [
         "{kind: kfold, folds: 25}",
         "3:29: split.folds: ... class a has 24 ... choose 24 folds ... keep",
     ),
+    ("{kind: resampled}", "3:15: split.kind: ... Did you mean 'resample'"),
     ("{kind: kfold}", "3:8: split.folds: ... needs 'folds'"),
     ("{kind: kfold, folds: 3, train: 0.5}", "3:39: split.train: ... from 'folds'"),
     ("{kind: grouped, folds: 6}", "3:31: split.folds: mine has only 5 groups ... at most 5"),

@@ -1,12 +1,13 @@
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from ddr_cli.comparison.runs import find_runs, load_run, split_family, split_sizes
+from ddr_cli.comparison.runs import find_runs, load_run, split_family
 from ddr_cli.comparison.summary import Row, summarize, summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.report.table import Table
-from ddr_cli.spec.model import Spec
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"beta": 0.5, "n_neighbors": 4}}
 NONE = {"name": "none"}
@@ -160,25 +161,14 @@ def test_folders_without_runs_are_one_clear_message(tmp_path, write_results, mak
         load_run(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("kind", "dataset", "train", "sizes"),
-    [
-        ("resample", "landsat", None, (4435, 2000)),
-        ("per_class", "digits", 20, (200, 1597)),
-        ("fraction", "digits", 0.5, (899, 898)),
-        ("labelled", "digits", 500, (500, 1297)),
-        ("resample", "./mine.yaml", None, None),
-    ],
-)
-def test_split_sizes_of_a_run_that_recorded_none(
-    results, write_results, make_spec, kind, dataset, train, sizes
+def test_without_recorded_sizes_of_splits_there_is_no_interval_of_the_mean(
+    results, write_results, make_spec
 ):
-    run = load_run(write_results(results, make_spec("run", reducers=[CCDR], repeats=2), _error))
-    resolved = make_spec("run", reducers=[CCDR], predefined=False).resolved()
-    resolved["dataset"]["name"] = dataset
-    resolved["split"] |= {"kind": kind, "train": train}
-    manifest = run.manifest.model_copy(update={"sizes": {}})
-    assert split_sizes(manifest, Spec.from_resolved(resolved), kind) == sizes
+    folder = write_results(results, make_spec("run", reducers=[CCDR], repeats=2), _error)
+    assert summary_of(folder).rows["mean_low"].notna().any()
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"sizes": {}}), encoding="utf-8")
+    assert summary_of(folder).rows["mean_low"].isna().all()
 
 
 def test_csv_reads_back(results, write_results, make_spec, tmp_path):

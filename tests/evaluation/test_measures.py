@@ -107,6 +107,9 @@ def test_dimension_of_a_class():
     assert abs(measure.score(embedded) - 1) < 0.5
     with pytest.raises(ValueError, match="Did you mean 'line'"):
         IntrinsicDimension(of_class="lime").score(embedded)
+    for wrong in ({"method": "mst"}, {"gamma": 0.0}, {"n_bootstraps": 0}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}=.* is not valid"):
+            measure.score_many(embedded, [wrong])
 
 
 def test_a_split_without_test_points_has_no_test_part():

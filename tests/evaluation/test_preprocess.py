@@ -220,7 +220,7 @@ def test_tfidf_of_a_word_that_no_training_document_holds_is_finite():
         ("pca", {"n_components": 0}, "n_components=0"),
         ("pca", {"n_components": 6}, "n_components=6 .*n_samples=40"),
         ("svd", {"n_components": 5}, "n_components=5 must be below"),
-        ("tfidf", {}, "tfidf requires non-negative"),
+        ("tfidf", {}, "Negative values .* in Tfidf"),
     ],
 )
 def test_impossible_parameters_are_refused(parts, name, parameters, message):

@@ -5,7 +5,7 @@ import pytest
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.splits import (
-    SPLIT_KINDS,
+    SPLITS,
     inner_keys,
     label_places,
     make_split,
@@ -34,7 +34,7 @@ def draw(kind, *, labels=LABELS, index=0, seed=0, dataset="toy", train=None, own
     )
 
 
-@pytest.mark.parametrize("kind", SPLIT_KINDS)
+@pytest.mark.parametrize("kind", SPLITS)
 def test_parts_are_disjoint_and_complete(kind):
     split = draw(kind)
     assert sorted([*split.train, *split.test]) == list(range(100))
@@ -119,7 +119,7 @@ GOLDEN = {
 }
 
 
-@pytest.mark.parametrize("kind", SPLIT_KINDS)
+@pytest.mark.parametrize("kind", SPLITS)
 def test_golden_hash(kind):
     # Another hash would mean other splits in every result: no platform or library may cause this.
     assert draw(kind, index=3, seed=7, dataset="landsat").hash == GOLDEN[kind]
@@ -169,7 +169,6 @@ def test_resample_leaves_out_points_of_neither_part():
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("resampled", {}, "Did you mean 'resample'"),
         ("predefined", {"own": None}, "'toy' has no predefined"),
         ("resample", {"own": None}, "'toy' has no predefined"),
         ("resample", {"train": 10}, "omit 'train'"),

@@ -11,17 +11,10 @@ from ddr_cli.evaluation.statistics import (
     NADEAU_BENGIO,
     SMALL_TRAINING,
     mean_interval,
-    paired_differences,
     rate_variance,
     signed_ranks,
     split_interval,
 )
-
-SPLITS = ("s0", "s1", "s2")
-
-
-def paired(first, second, splits=SPLITS):
-    return paired_differences(first, second, splits_first=splits, splits_second=splits)
 
 
 def ends(values, level, **given):
@@ -90,8 +83,7 @@ def test_test_and_interval_agree_on_what_is_significant():
     generator = np.random.default_rng(0)
     for shift in np.linspace(0, 0.05, 20):
         scores = generator.normal(0.1 + shift, 0.02, size=30)
-        differences = paired(scores, np.full(30, 0.1), [f"s{i}" for i in range(30)])
-        found = mean_interval(differences.values, 0.95, n_train=70, n_test=30)
+        found = mean_interval(scores - 0.1, 0.95, n_train=70, n_test=30)
         assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
 
 
@@ -167,42 +159,15 @@ def test_a_small_training_part_is_covered_by_an_interval_of_use():
     assert np.mean(widths) < 0.5
 
 
-def test_one_split_has_no_spread():
-    found = mean_interval([0.1], 0.8, n_train=90, n_test=10)
-    assert np.isnan([found.low, found.high, found.p_value]).all()
-
-
 @pytest.mark.parametrize(("gap", "p_value"), [(0.0, 1.0), (0.25, 0.0)])
 def test_constant_difference(gap, p_value):
-    first = np.array([0.5, 0.75, 1.0])
-    differences = paired(first, first - gap)
-    assert mean_interval(differences.values, 0.95, n_train=90, n_test=10).p_value == p_value
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "message"),
-    [
-        (SPLITS, ("s0", "s1", "other"), "position 2 .*(s2 and other)"),
-        (SPLITS, ("s1", "s0", "s2"), "position 0 .*(s0 and s1)"),
-        (SPLITS, ("s0", "s1"), "one score per split"),
-        (("s0", "s0", "s1"), ("s0", "s0", "s1"), "twice"),
-    ],
-)
-def test_unpaired_scores_are_refused(first, second, message):
-    with pytest.raises(InputError, match=message):
-        paired_differences([1, 2, 3], [1, 2, 3], splits_first=first, splits_second=second)
+    assert mean_interval([gap] * 3, 0.95, n_train=90, n_test=10).p_value == p_value
 
 
 @pytest.mark.parametrize("values", [[], [0.1, float("nan")], [[0.1], [0.2]]])
 def test_scores_must_be_numbers(values):
     with pytest.raises(InputError, match="finite scores"):
         mean_interval(values, 0.8, n_train=9, n_test=1)
-
-
-@pytest.mark.parametrize("level", [0, 1, 80])
-def test_level_is_a_share(level):
-    with pytest.raises(InputError, match="between 0 and 1"):
-        split_interval([0.1, 0.2], level)
 
 
 def test_sizes_are_needed():

@@ -122,7 +122,8 @@ def test_a_manifest_that_lies_is_one_sentence(run, tmp_path, change):
 
 def test_sizes_that_are_not_there_are_not_taken(run, tmp_path):
     folder = changed(run, tmp_path, lambda m: m.update(sizes={"fraction": {}}))
-    assert load_run(folder).sizes("fraction") == (75, 75)
+    assert load_run(run).sizes("fraction") == (75, 75)
+    assert load_run(folder).sizes("fraction") is None
 
 
 def test_an_embedding_without_rows_has_a_figure(run, tmp_path):

@@ -1,8 +1,10 @@
 """A suite's leaderboard, computed again from the rows of its trial logs."""
 
 import csv
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -143,6 +145,22 @@ def test_a_method_that_fails_says_where(rows):
     assert "worse than none on: wine (60.00 %" in text
     assert "fails on 2 splits of wine: it is singular" in text
     assert board.table.set_index("method").loc["fisher", "failed"] == pytest.approx(1 / 3)
+
+
+def test_a_method_that_is_worse_on_many_data_sets_names_the_five_with_the_largest_difference(rows):
+    own = rows[rows["dataset"] == "wine"]
+    copies = [own.assign(dataset=f"wine_{i}") for i in range(7)]
+    for i, copy in enumerate(copies):
+        copy.loc[copy["method"] == "fisher", "error"] = 0.6 + 0.05 * i
+    many = pd.concat(copies, ignore_index=True)
+    (line,) = (
+        each
+        for each in own_method_lines(leaderboard(many), many, "fisher")
+        if "is worse than none on: " in each
+    )
+    named = re.findall(r"wine_\d", line)
+    assert named == ["wine_6", "wine_5", "wine_4", "wine_3", "wine_2"]
+    assert line.endswith(" and 2 more")
 
 
 def test_the_long_table_has_every_value_once(rows):

@@ -440,6 +440,19 @@ def test_the_memory_of_a_fit_is_drawn_as_far_as_it_was_measured(bench, monkeypat
     assert ends == {"PCA"}
 
 
+def test_costs_are_those_of_the_reducer_whatever_the_label(bench, monkeypatch):
+    names = ("lda", "pca", "laplacian_rls", "kernel_laplacian_rls")
+    found = {name: Growth({1000: 1.0}, 1.0, place, 1.0) for place, name in enumerate(names)}
+    monkeypatch.setattr(benchmark, "growths", lambda: found)
+    labels = {"lda": {"name": "pca"}, "fisher": {"name": "lda"}, "pca": None}
+    labels["kernel_laplacian_rls"] = {"name": "laplacian_rls", "kernel": "rbf"}
+    renamed = bench.suite.model_copy(update={"methods": labels})
+    costs = {name: Benchmark(renamed, bench.rows, bench.specs).growth_of(name) for name in labels}
+    measured = {"lda": "pca", "fisher": "lda", "pca": "pca"}
+    measured["kernel_laplacian_rls"] = "kernel_laplacian_rls"  # measured with its own kernel
+    assert costs == {label: found[name] for label, name in measured.items()}
+
+
 def test_cells_by_dimension_are_shaded_by_rank_among_the_methods(bench):
     rows = dimension_rows(bench, "none", "iris")
     methods = ["fisher", "none", "pca"]

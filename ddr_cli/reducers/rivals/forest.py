@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn import ensemble
 from sklearn.utils.sparsefuncs import min_max_axis
 
+from ddr_cli.numerics.neighbors import is_sparse
 from ddr_cli.reducers.reducer import Codes, Reducer
 
 _LARGEST_EXPONENT = 1023  # of a double-precision number
@@ -41,15 +42,14 @@ class ForestReducer(Reducer):
 
     def _scaled(self, points: Any) -> Any:
         shift: Any = self.shift_
-        sparse: bool = sp.issparse(points)
-        if sparse:
+        if is_sparse(points):
             shift = sp.csr_array(np.ones((points.shape[0], 1))) @ sp.csr_array(shift[None])
         return (points.astype(np.float64) - shift) @ sp.diags_array(self.scale_)
 
 
 def _shift_and_scale(points: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the shift and factor of each feature, because trees do not split tiny ranges."""
-    sparse: bool = sp.issparse(points)
+    sparse = is_sparse(points)
     low, high = min_max_axis(points, axis=0) if sparse else (points.min(axis=0), points.max(axis=0))
     low, high = low.astype(np.float64), high.astype(np.float64)
     exponent = np.minimum(1 - np.frexp(high - low)[1], _LARGEST_EXPONENT)

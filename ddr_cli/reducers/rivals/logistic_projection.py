@@ -6,7 +6,6 @@ import warnings
 from typing import Annotated, Any
 
 import numpy as np
-import scipy.sparse as sp
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 from scipy import optimize
@@ -14,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.neighbors import is_sparse
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.discriminant import requested_components
 from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
@@ -122,8 +122,7 @@ class LogisticProjection(LinearReducer):
         L-BFGS sees each feature centred and scaled so that the curvature at W = 0 is 1.
         """
         (n, d), n_classes = points.shape, len(self.classes_)
-        is_sparse: bool = sp.issparse(points)
-        if is_sparse:
+        if is_sparse(points):
             squares = np.asarray(points.multiply(points).sum(axis=0)).ravel() - n * mean**2
             shift = mean
         else:

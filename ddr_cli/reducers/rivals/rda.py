@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from annotated_types import Ge, Le
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.neighbors import is_sparse
 from ddr_cli.numerics.scatter import data_span, scatter_matrices
 from ddr_cli.reducers.discriminant import requested_components
 from ddr_cli.reducers.reducer import Floats, Reducer
@@ -165,8 +165,7 @@ class RDA(Reducer):
     def _distances_from_span(self, points: Any) -> Floats:
         """Return the squared distance of each sample from the span of the training samples."""
         along = safe_sparse_dot(points, self._basis, dense_output=True) - self._mean @ self._basis
-        is_sparse: bool = sp.issparse(points)
-        if not is_sparse:
+        if not is_sparse(points):
             rest = points - self._mean - along @ self._basis.T
             return np.asarray(np.einsum("ij,ij->i", rest, rest))
         squares = np.asarray(points.multiply(points).sum(axis=1)).ravel()

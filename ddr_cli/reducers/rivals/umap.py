@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ddr_cli.core.extras import load_library
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.neighbors import is_sparse
 from ddr_cli.numerics.threads import one_thread_in_numba
 from ddr_cli.reducers.partial_labels import encode_labels
 from ddr_cli.reducers.reducer import Embedding, as_seed
@@ -24,8 +25,7 @@ def _most_components(n_train: int, *_: int) -> int:
 
 def _known(points: Any) -> Any:
     """Return samples in the form that umap-learn accepts: sparse ones as a matrix, not an array."""
-    is_sparse: bool = sparse.issparse(points)
-    return sparse.csr_matrix(points) if is_sparse else points
+    return sparse.csr_matrix(points) if is_sparse(points) else points
 
 
 @dataclass(eq=False, repr=False)
