@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn import preprocessing
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -116,10 +117,7 @@ class ScaledClassifier(Classifier):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         points, labels = self._training(X, y)
-        # An import that the other classifiers do without.
-        from sklearn.preprocessing import StandardScaler
-
-        scaler = StandardScaler(with_mean=not sparse.issparse(points))
+        scaler = preprocessing.StandardScaler(with_mean=not sparse.issparse(points))
         self._scaler = scaler.fit(points) if self.scale else None
         self.model_ = self._fitted(self._scaled(points), labels)
         self.classes_ = self.model_.classes_
