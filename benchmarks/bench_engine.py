@@ -175,7 +175,7 @@ def share(spec: str, wanted: int) -> Row:
     percent = 100 * own / whole()
     return row(
         f"{spec}: share of fits and evaluation",
-        f"{percent:.0f} %",
+        f"{percent:.1f} %",
         f"fits and evaluation {own:.1f} s, the whole run {whole():.1f} s",
         f"{wanted} %",
         percent >= wanted,

@@ -260,11 +260,12 @@ class Journal:
     def _is_named(self) -> bool:
         """Return whether all rows have the labels of the current run."""
         places = [(i, name) for i, name in enumerate(self.header) if name in NAMING_COLUMNS]
+        rows = ((trial_of(line), _cells_of(line)) for line in self._lines)
         return all(
-            _cells_of(line)[place] == _cell(parameter_text(label))
-            for line in self._lines
+            cells[place] == _cell(parameter_text(label))
+            for trial, cells in rows
             for place, column in places
-            for label in self._added(trial_of(line), column)
+            for label in self._added(trial, column)
         )
 
     def __exit__(self, *_: object) -> None:
