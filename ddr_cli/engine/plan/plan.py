@@ -150,22 +150,18 @@ class Plan:
 
     def names_of(self, trial_id: str) -> dict[str, str]:
         """Return the labels of a trial's reducer and evaluator, and its control."""
-        trial = self.trials[trial_id]
-        return {
-            "reducer_label": method_name(trial.reducer.label),
-            "classifier_label": method_name(trial.evaluator.label),
-            "control": trial.role,
-        }
+        return {column: name(self.trials[trial_id]) for column, name in _NAMES.items()}
 
     def values_of(self, trial_id: str, column: str) -> list[object]:
         """Return the values that a trial may have in a column: several if a parameter is tuned.
 
         There are none for an unknown trial, nor for columns other than labels and parameters.
         """
-        if trial_id in self.trials and column in (names := self.names_of(trial_id)):
-            return [names[column]]
+        trial = self.trials.get(trial_id)
+        if trial is not None and column in _NAMES:
+            return [_NAMES[column](trial)]
         kind, _, name = column.partition(".")
-        pairs = _settings_of(self.trials[trial_id]) if trial_id in self.trials else ()
+        pairs = () if trial is None else _settings_of(trial)
         components = [pair[COMPONENTS.index(kind)].params for pair in pairs if kind in COMPONENTS]
         return [params[name] for params in components if name in params]
 
@@ -230,6 +226,13 @@ def make_plan(
         for split, fits in splits.items()
     }
     return Plan(spec, data, planned, sharing.searches(), kept)
+
+
+_NAMES: Mapping[str, Callable[[Cell], str]] = {
+    "reducer_label": lambda trial: method_name(trial.reducer.label),
+    "classifier_label": lambda trial: method_name(trial.evaluator.label),
+    "control": lambda trial: trial.role,
+}
 
 
 def _settings_of(cell: Cell) -> Sequence[tuple[Setting, Setting]]:
