@@ -14,14 +14,10 @@ REASONS = {
     "lfda_resplits_letter: share of fits and evaluation": "Loading the libraries in the main "
     "process and the worker process, and drawing the figure, take a fixed time, so short fits have "
     "a smaller share.",
-    "run, 100,000 rows, nothing to do": "Importing the libraries takes more than half of the time "
-    "of `ddr run`, and reading the trial log most of the rest.",
-    "report, from scratch": "Drawing 94 figures with Matplotlib takes three quarters of the time "
-    "of `ddr report`.",
     "report, nothing new": "Without new rows, `ddr report` computes all summaries and verdicts "
     "again, and takes 3 to 4 times as long as importing the libraries.",
-    "report, 100,000 rows, nothing new": "Importing the libraries takes more than half of the time "
-    "of `ddr report`.",
+    "report, 100,000 rows, nothing new": "Importing the libraries and reading the trial log each "
+    "take about a third of the time of `ddr report`.",
     "suite page, from scratch": "Drawing six figures with one panel for each of 46 methods takes "
     "about a quarter of the time of `ddr suite page`; computing 130 leaderboards takes about a "
     "sixth.",
