@@ -95,7 +95,7 @@ def _parts(
     tracks: list[str] | None = None,
     only: list[str] | None = None,
 ) -> list[SuitePart]:
-    """Return the parts of a suite, which need the libraries of no method."""
+    """Return the parts of a suite; the libraries of its methods need not be installed."""
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.remaining import folder_of, parts_of
 

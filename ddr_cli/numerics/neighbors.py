@@ -266,7 +266,7 @@ def _candidates(search: _Search, rows: slice, width: int, k: int) -> tuple[Indic
 
 
 def is_sparse(X: Any) -> bool:
-    """Return whether X is a sparse array or matrix, of which type checkers then assume nothing."""
+    """Return whether X is a sparse array or matrix, without changing its type for type checkers."""
     return bool(sp.issparse(X))
 
 

@@ -114,10 +114,11 @@ def leaderboard(
 class Averages:
     """The rows of one track with one classifier, tuned or not, and their means over splits.
 
-    `pairs` has each data set with each of its methods. Of `rows`, only the splits remain that the
-    most methods of their data set have. By data set, `met` is the number of these methods, `splits`
-    that of these splits, `cells` has the means of each metric, of `seconds` and `failed` by method,
-    and `floors` the metrics of the majority class.
+    `pairs` lists the methods of each data set. `rows` contains only those splits of a data set on
+    which the largest number of methods has a result. By data set, `met` is this number of methods,
+    and `splits` is the number of these splits. `cells` has the mean of each metric, of `seconds` and
+    of `failed` by data set and method. `floors` has the metrics of the majority-class baseline by
+    data set.
     """
 
     track: str
