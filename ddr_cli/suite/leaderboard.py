@@ -116,9 +116,9 @@ class Averages:
 
     `pairs` lists the methods of each data set. `rows` contains only those splits of a data set on
     which the largest number of methods has a result. By data set, `met` is this number of methods,
-    and `splits` is the number of these splits. `cells` has the mean of each metric, of `seconds` and
-    of `failed` by data set and method. `floors` has the metrics of the majority-class baseline by
-    data set.
+    and `splits` is the number of these splits. By data set and method, `cells` has the mean of each
+    metric, of `seconds` and of `failed`. By data set, `floors` has the metrics of the
+    majority-class baseline.
     """
 
     track: str
