@@ -312,8 +312,10 @@ def parameter_columns(columns: Iterable[str]) -> list[str]:
 
 def _in_order_of_split(trials: pd.DataFrame) -> pd.DataFrame:
     # The order affects the last digit of a sum, and the journal has trials as they finished.
-    index = trials["split"].str.extract(r"(?:^|-)(\d+)$", expand=False).astype(float)
-    return trials.loc[index.sort_values(kind="stable", na_position="first").index]
+    names = pd.Series(trials["split"].unique())
+    index = names.str.extract(r"(?:^|-)(\d+)$", expand=False).astype(float)
+    places = trials["split"].map(dict(zip(names, index, strict=True)))
+    return trials.loc[places.sort_values(kind="stable", na_position="first").index]
 
 
 def summary_of(folder: Path) -> Summary:

@@ -67,10 +67,10 @@ def run_table(summary: Summary) -> Table:
     if len(set(_tuples(cells, [*places, "split"]))) > _MOST_PLACES:
         down, places = [*down, *places], []
         cells = cells.assign(split=cells["split"].str.partition("-")[0])
+    if len(set(_tuples(cells, [*across, *places, "split"]))) > _MOST_COLUMNS:
+        down, across = [*down, *across], []
     if len(set(_tuples(cells, down))) > _MOST_ROWS:
         frame, left = _bests(summary, cells[cells.index >= 0], metric, places)
-    elif len(set(_tuples(cells, [*across, *places, "split"]))) > _MOST_COLUMNS:
-        frame, left = _all_of(cells, metric, [*down, *across], [*places, "split"])
     else:
         frame, left = _all_of(cells, metric, down, [*across, *places, "split"])
     title = f"{run.spec.title or run.name}: {of_all}{partial}"

@@ -109,19 +109,20 @@ def test_no_ratio_is_a_dash():
     assert ratio_text(float("nan")) == "–"
 
 
+@pytest.mark.parametrize("swept", ["reducer.n_neighbors", "classifier.n_neighbors"])
 @pytest.mark.parametrize(("metric", "at"), [("error", "7"), ("accuracy", "41")])
-def test_the_best_of_many_settings_is_shown(tmp_path, write_results, make_spec, metric, at):
+def test_the_best_of_many_settings_is_shown(tmp_path, write_results, make_spec, metric, at, swept):
     spec = make_spec(
         "many",
         reducers=[{"name": "ccdr", "params": {"n_neighbors": 1}}],
-        sweep={"reducer.n_neighbors": range(1, 51)},
+        sweep={swept: range(1, 51)},
         predefined=False,
         repeats=2,
         metric=metric,
     )
 
     def value(trial):
-        k = trial.params["reducer.n_neighbors"]
+        k = trial.params[swept]
         return {7: 0.1, 41: 0.9}.get(k, 0.5)
 
     table = run_table(summary_of(write_results(tmp_path, spec, value)))
