@@ -8,6 +8,7 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
 
@@ -55,6 +56,12 @@ class InputError(DdrError):
     """The user's input (a spec, an option, a card, a path) is wrong."""
 
     exit_code = 2
+
+
+def unreadable(path: Path, error: OSError) -> InputError:
+    """Return the error for a file that the system can't read."""
+    reason = error.strerror or error
+    return InputError(f"{path} can't be read ({reason}); check the path and its permissions.")
 
 
 class DataUnavailableError(DdrError):

@@ -29,7 +29,7 @@ from typing import Any
 
 from platformdirs import user_state_path
 
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.errors import InputError, did_you_mean, unreadable
 from ddr_cli.core.sklearn_names import LISTED, is_of_sklearn
 
 GIVEN = "python"
@@ -202,10 +202,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        reason = "it does not exist" if isinstance(error, FileNotFoundError) else error.strerror
-        raise InputError(
-            f"The file {path} can't be read ({reason}); check the path and its permissions."
-        ) from None
+        raise unreadable(path, error) from None
 
 
 def _from_file(path: Path) -> ModuleType:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, unreadable
 from ddr_cli.core.positions import (
     MOST_PROBLEMS,
     Document,
@@ -63,9 +63,7 @@ def read_text(path: Path) -> tuple[bytes, str]:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise InputError(
-            f"{path} can't be read: {error.strerror}; check the path and its permissions."
-        ) from None
+        raise unreadable(path, error) from None
     here = Path.cwd()
     return raw, str(path.relative_to(here) if path.is_relative_to(here) else path)
 

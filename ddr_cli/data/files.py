@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ddr_cli.core.atomic import require_file
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, unreadable
 from ddr_cli.core.limits import TookTooLongError, time_limit
 
 # Far more than the papers' data sets need. A gzip file can unpack to a thousand times its size.
@@ -37,12 +37,6 @@ DAMAGE = (
     NotImplementedError,  # a zip packed by a method that Python can't unpack
     RuntimeError,  # an encrypted zip
 )
-
-
-def unreadable(path: Path, error: OSError) -> InputError:
-    """Return the error for a file that the system can't read."""
-    reason = error.strerror or error
-    return InputError(f"{path} can't be read ({reason}); check the path and its permissions.")
 
 
 def read_bytes(path: Path) -> bytes:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddr_cli.core.atomic import require_file
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, unreadable
 
 _PARTS = ("train", "test", "")
 
@@ -52,9 +52,7 @@ def read_split_file(path: Path) -> SplitFile:
         content = path.read_bytes()
         lines = content.decode("utf-8-sig").splitlines()
     except OSError as error:
-        raise InputError(
-            f"{path} can't be read ({error.strerror or error}); check the path and its permissions."
-        ) from None
+        raise unreadable(path, error) from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not UTF-8 text; save the file as UTF-8.") from None
     names, rows = _checked_table(path, lines)

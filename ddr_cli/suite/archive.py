@@ -74,8 +74,7 @@ def write_archive(
             entry = zipfile.ZipInfo(f"{top}/{name}", (year, month, day, 0, 0, 0))
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, files[name], zipfile.ZIP_DEFLATED)
-    with clear_messages(file):
-        atomic_write(file, whole.getvalue())
+    atomic_write(file, whole.getvalue())
     return sorted(files)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import DdrError
 from ddr_cli.core.own_code import class_name, shown
 from ddr_cli.core.progress import track
@@ -246,8 +246,7 @@ def write_manifest(suite: Suite, out: Path) -> None:
         "versions": here().versions,
         "runs": runs,
     }
-    with clear_messages(out / MANIFEST):
-        atomic_write(out / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    atomic_write(out / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def cost_table(parts: Sequence[SuitePart]) -> pd.DataFrame:

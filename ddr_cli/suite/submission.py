@@ -294,8 +294,7 @@ def verify(
             "versions": number_versions(),
             "content": submission.content,
         }
-        with clear_messages(folder / VERIFIED):
-            atomic_write(folder / VERIFIED, json.dumps(record, indent=1) + "\n")
+        atomic_write(folder / VERIFIED, json.dumps(record, indent=1) + "\n")
     return rerun
 
 

@@ -94,7 +94,7 @@ def test_unlabelled_samples_are_refused(ddr_here, work):
         (("iris", "--reducer", "none", "--set", "n_components=3"), 2, "n_components"),
         (("iris", "--reducer", "lfda", "--set", "beta=1"), 2, "reducer.beta"),
         (("iris", "--reducer", "lda", "--picture", "a.jpg"), 2, "must end in .png, .svg or .pdf"),
-        (("iris", "--reducer", "./no.py:Mine", "--trust"), 2, "it does not exist"),
+        (("iris", "--reducer", "./no.py:Mine", "--trust"), 2, "no.py can't be read"),
         (("iris", "--reducer", "./bad.py:Bad", "--trust"), 1, "Bad failed: ValueError: no luck"),
     ],
 )

@@ -206,7 +206,7 @@ def test_a_run_shows_no_folder_of_this_machine(spec, tmp_path):
     ("old", "new", "says"),
     [
         ("mine.py:Leading", "mine.py:Leadin", r"spec\.yaml:6.*no class 'Leadin'.*'Leading'"),
-        ("mine.py:Leading", "gone.py:Leading", r"gone\.py .*does not exist"),
+        ("mine.py:Leading", "gone.py:Leading", r"gone\.py can't be read"),
         ("n_components: 3", "n_component: 3", r"spec\.yaml:6.*'n_component'.*'n_components'"),
         ("n_neighbors: 3", "n_neighbors: 0", r"spec\.yaml:8.*n_neighbors.*Got 0"),
         ("n_neighbors: 3", "n_neighbors: {grid: [3, 0]}", r"spec\.yaml:8:.*n_neighbors.*Got 0"),

@@ -14,10 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.errors import InputError, did_you_mean, unreadable
 from ddr_cli.core.extras import load_module
 from ddr_cli.core.registry import registered
-from ddr_cli.data.files import DAMAGE, UNPACKED_LIMIT, check_zip, read_bytes, unreadable
+from ddr_cli.data.files import DAMAGE, UNPACKED_LIMIT, check_zip, read_bytes
 from ddr_cli.data.formats import Features, RawData, concatenate_rows
 
 # The array names that `scipy.sparse.save_npz` writes.

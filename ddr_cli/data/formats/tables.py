@@ -16,10 +16,10 @@ from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
 from ddr_cli.core.atomic import require_file
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.errors import InputError, did_you_mean, unreadable
 from ddr_cli.core.extras import load_module
 from ddr_cli.core.registry import registered
-from ddr_cli.data.files import UNPACKED_LIMIT, check_zip, decoded_text, pattern_labeller, unreadable
+from ddr_cli.data.files import UNPACKED_LIMIT, check_zip, decoded_text, pattern_labeller
 from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
 from ddr_cli.data.formats.table_columns import (
     Cells,
