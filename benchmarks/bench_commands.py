@@ -68,7 +68,7 @@ def repository(copy: Path, runs: int, add: Callable[[str, str, Sequence[Measured
     again = range(runs)
     journals = sorted(copy.rglob("trials.csv"))
     reading = [command([sys.executable, "-c", READ, *journals]) for _ in again]
-    add(f"lower bound: pandas reads {len(journals)} journals", "", reading)
+    add(f"lower bound: pandas reads {len(journals)} trial logs", "", reading)
     report, out = [*DDR, "report", copy], ("--out", copy)
     add("report, from scratch", "≤ 30 s", [command(report)])
     add("report, nothing new", "≤ 5 s", [command(report) for _ in again])

@@ -373,7 +373,7 @@ def read_trials(
     which: Literal["methods", "controls", "all"] = "methods",
     columns: Collection[str] | None = None,
 ) -> pd.DataFrame:
-    """Return the journal of a result folder as a table.
+    """Return the trial log of a result folder as a table.
 
     Parameters
     ----------
@@ -382,7 +382,7 @@ def read_trials(
     which : {"methods", "controls", "all"}
         Rows of methods (``trials.csv``), of controls (``controls.csv``), or both.
     columns : collection of str, optional
-        Only these columns, where the journal has them. Default: all.
+        Only these columns, where the trial log has them. Default: all.
 
     Returns
     -------
@@ -397,7 +397,7 @@ def read_trials(
     Raises
     ------
     InputError
-        If there is no journal or it is damaged; a wrong cell is named by file, line and column.
+        If there is no trial log or it is damaged; a wrong cell is named by file, line and column.
 
     Notes
     -----
