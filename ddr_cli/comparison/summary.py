@@ -27,7 +27,12 @@ from ddr_cli.engine.rows import journal
 from ddr_cli.engine.rows.journal import parameter_text
 from ddr_cli.engine.rows.manifest import MANIFEST
 from ddr_cli.evaluation.metrics import get_scale
-from ddr_cli.evaluation.statistics import mean_interval, rate_variance, split_interval
+from ddr_cli.evaluation.statistics import (
+    MeanInterval,
+    mean_interval,
+    rate_variance,
+    split_interval,
+)
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import ClassifierSpec, MeasureSpec, ReducerSpec
 from ddr_cli.spec.controls import SHUFFLED_LABELS
@@ -371,23 +376,39 @@ def _statistics(run: Run, family: str, metric: str, values: NDArray[np.float64])
         "level": level,
         "interval": f"{100 * level:g} % of {family_name(family, n)}",
     }
-    sizes = run.sizes(family)
-    if sizes is not None:
-        scale = get_scale(metric)
-        mean = mean_interval(
-            values,
-            MEAN_LEVEL,
-            n_train=sizes[0],
-            n_test=sizes[1],
-            # Samples of one group are not independent, so this variance does not apply to groups.
-            point_variance=rate_variance(found["mean"])
-            if scale.of_points and not family.startswith("grouped")
-            else None,
-            within=(0, 1) if scale.rate else (-np.inf, np.inf),
-        )
+    mean = corrected_interval(run, family, metric, values, rate_variance(found["mean"]))
+    if mean is not None:
         found |= {"mean_low": mean.low, "mean_high": mean.high, "mean_level": MEAN_LEVEL}
         found["mean_interval"] = mean.name
     return found
+
+
+def corrected_interval(
+    run: Run,
+    family: str,
+    metric: str,
+    values: NDArray[np.float64],
+    variance: float,
+    *,
+    lowest: float = 0.0,
+) -> MeanInterval | None:
+    """Return the interval of the mean of `values` over splits, None if their sizes are unknown.
+
+    `variance` is that of one test sample, for a rate; `lowest` is the smallest value of a rate.
+    """
+    sizes = run.sizes(family)
+    if sizes is None or min(sizes) == 0:
+        return None
+    scale = get_scale(metric)
+    return mean_interval(
+        values,
+        MEAN_LEVEL,
+        n_train=sizes[0],
+        n_test=sizes[1],
+        # Samples of one group are not independent, so the variance does not apply to groups.
+        point_variance=variance if scale.of_points and not family.startswith("grouped") else None,
+        within=(lowest, 1) if scale.rate else (-np.inf, np.inf),
+    )
 
 
 def _sort_key(value: Any) -> tuple[int, float, str]:

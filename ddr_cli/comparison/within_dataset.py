@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ddr_cli.comparison.summary import MEAN_LEVEL, Row
+from ddr_cli.comparison.summary import Row, corrected_interval
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.metrics import get_scale
-from ddr_cli.evaluation.statistics import MeanInterval, mean_interval, rate_variance
+from ddr_cli.evaluation.statistics import MeanInterval, rate_variance
 
 if TYPE_CHECKING:
     from ddr_cli.comparison.selection import ComparedMethod
@@ -60,22 +59,17 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
     if len({each.splits for each in found}) > 1:
         raise InputError("Some settings have missing splits; 'ddr run' runs the missing trials.")
     first = pairs[0][0]
-    sizes = first.summary.run.sizes(first.family)
-    if len(found[0].splits) < 2 or sizes is None or min(sizes) == 0:
+    if len(found[0].splits) < 2:
         return None
-    scale = get_scale(first["metric"])
     # The variance of a mean of differences is at most the mean of their variances.
     variances = [rate_variance(a.values.mean(), b.values.mean()) for a, b in pairs]
-    return mean_interval(
+    return corrected_interval(
+        first.summary.run,
+        first.family,
+        first["metric"],
         np.mean([each.values for each in found], axis=0),
-        MEAN_LEVEL,
-        n_train=sizes[0],
-        n_test=sizes[1],
-        # Samples of one group are not independent, so this variance does not apply to groups.
-        point_variance=float(np.mean(variances))
-        if scale.of_points and not first.family.startswith("grouped")
-        else None,
-        within=(-1, 1) if scale.rate else (-np.inf, np.inf),
+        float(np.mean(variances)),
+        lowest=-1.0,
     )
 
 
