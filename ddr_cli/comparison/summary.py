@@ -36,13 +36,12 @@ from ddr_cli.evaluation.statistics import (
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import ClassifierSpec, MeasureSpec, ReducerSpec
 from ddr_cli.spec.controls import SHUFFLED_LABELS
-from ddr_cli.spec.sweeps import TRAIN
+from ddr_cli.spec.sweeps import COMPONENTS, TRAIN
 
 MEAN_LEVEL = 0.95
 """Level of the corrected interval of a mean and of a difference."""
 
 CHOSEN = "chosen"
-PIECES = ("reducer", "classifier")
 CONTROL = "control"
 """The control that a row belongs to; empty for a method."""
 
@@ -129,7 +128,7 @@ class Row:
     def _is_in_label(self, column: str) -> bool:
         """Return whether the label names a parameter's value, as in ``PCA (dim = 1)``."""
         piece, _, name = column.partition(".")
-        if piece not in PIECES:
+        if piece not in COMPONENTS:
             return False
         value = self[column]
         facts = str(self[f"{piece}_label"]).partition(" (")[2].removesuffix(")").split(", ")
@@ -277,7 +276,7 @@ def summarize(run: Run) -> Summary:
     for key, group in trials.groupby(keys, dropna=False, sort=False)["status"]:
         members = group.index.to_numpy()
         setting = _named(keys, key)
-        items = {piece: _item_of(run, piece, setting) for piece in PIECES}
+        items = {piece: _item_of(run, piece, setting) for piece in COMPONENTS}
         places = [place for place, _ in items.values()]
         order = _order_of(setting, places, [*parameters, *axes])
         named = setting | {
@@ -312,7 +311,7 @@ def summarize(run: Run) -> Summary:
 
 def parameter_columns(columns: Iterable[str]) -> list[str]:
     """Return the columns of trials or of a summary that hold parameters."""
-    return [name for name in columns if name.partition(".")[0] in PIECES and "." in name]
+    return [name for name in columns if name.partition(".")[0] in COMPONENTS and "." in name]
 
 
 def _in_order_of_split(trials: pd.DataFrame) -> pd.DataFrame:
@@ -336,7 +335,7 @@ def _without_chosen_values(
     keys = ["reducer", "classifier", *parameters]
     for key, group in trials[trials[TUNED]].groupby(keys, dropna=False, sort=False):
         setting: dict[str, Any] = dict(zip(keys, key, strict=True)) | {TUNED: True}
-        for piece in PIECES:
+        for piece in COMPONENTS:
             for name in _item_of(run, piece, setting)[1].grids:
                 trials.loc[group.index, f"{piece}.{name}"] = None
     return trials

@@ -11,6 +11,7 @@ from ddr_cli.core.own_code import class_name, shown
 from ddr_cli.engine.rows.folder import PREVIOUS
 from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS
 from ddr_cli.engine.rows.manifest import read_manifest
+from ddr_cli.spec.sweeps import COMPONENTS
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 # Keys of a spec that change no trial.
 _COSMETIC = ("title", "description", "paper", "plot", "label", "name", "suite")
 _MOST_CHANGES = 3
-_COMPONENTS = [IDENTITY_COLUMNS.index(column) for column in ("reducer", "classifier")]
+_PLACES = [IDENTITY_COLUMNS.index(column) for column in COMPONENTS]
 
 
 def names_of(*components: Setting) -> set[str]:
@@ -38,7 +39,7 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
     rows = journals.rows
     is_rescored = journals.metrics != {plan.spec.metrics}
     if not is_rescored and all(
-        not named.isdisjoint(row[i] for i in _COMPONENTS) for row in rows if row[0] in stale
+        not named.isdisjoint(row[i] for i in _PLACES) for row in rows if row[0] in stale
     ):
         return ""
     folder, changes = journals.folder, list[str]()
@@ -78,8 +79,8 @@ def what_changed(
     ]
     if found:
         return found
-    old = {row[i] for row in rows if row[0] in stale for i in _COMPONENTS}
-    same = {row[i] for row in rows if row[0] not in stale for i in _COMPONENTS}
+    old = {row[i] for row in rows if row[0] in stale for i in _PLACES}
+    same = {row[i] for row in rows if row[0] not in stale for i in _PLACES}
     # If all rows are stale, it is unknown which component changed.
     names = sorted(class_name(name) for name in old - same) if same else []
     return [f"the version of {', '.join(names) or 'a reducer, classifier or data set'}"]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.own_code import is_code, located, shown
-from ddr_cli.engine.plan.plan import COMPONENTS
 from ddr_cli.engine.rows.journal import FILE_NAME, OK, parameter_text, read_rows
 from ddr_cli.evaluation.evaluators import MEASURES
 from ddr_cli.evaluation.metrics import get_scale
+from ddr_cli.spec.sweeps import COMPONENTS
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan

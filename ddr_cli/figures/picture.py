@@ -50,13 +50,12 @@ from ddr_cli.figures.style import (
     with_progress,
 )
 from ddr_cli.spec.budgets import ALL, LABELS, Budget
-from ddr_cli.spec.sweeps import TRAIN
+from ddr_cli.spec.sweeps import COMPONENTS, TRAIN
 
 Method = tuple[str, str]
 """The display labels of a reducer and a classifier."""
 
 
-PIECES = ("reducer", "classifier")
 _SIZES = {
     "per_class": "training samples per class",
     "fraction": "training fraction",
@@ -108,7 +107,7 @@ class Picture:
         )
         self._pieces = {
             label: class_name(name)
-            for piece in PIECES
+            for piece in COMPONENTS
             for label, name in zip(pairs[f"{piece}_label"], pairs[piece], strict=True)
         }
         # Colours and markers show what varies: reducers, or the classifiers of a single reducer.

@@ -29,7 +29,7 @@ from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.table import Table
 from ddr_cli.spec.budgets import LABELS
-from ddr_cli.spec.sweeps import TRAIN
+from ddr_cli.spec.sweeps import COMPONENTS, TRAIN
 
 FAILED_MARK = "†"
 """Marks a mean that includes a split on which the method failed."""
@@ -87,7 +87,7 @@ def _lost(summary: Summary, cells: pd.DataFrame) -> pd.DataFrame:
     records = []
     for _, group in bad.groupby(["reducer", "classifier", "family"], sort=False):
         trial: dict[Any, Any] = group.iloc[0].to_dict()
-        found = [find_item(run, piece, trial) for piece in ("reducer", "classifier")]
+        found = [find_item(run, piece, trial) for piece in COMPONENTS]
         labels = tuple(method_name(item[1].label) for item in found if item is not None)
         if len(labels) == 2 and labels not in there and labels[1] in across:
             names = {"reducer_label": labels[0], "classifier_label": labels[1]}

@@ -24,7 +24,7 @@ from ddr_cli.spec.model import KEYS, Spec
 from ddr_cli.spec.overrides import apply_overrides
 from ddr_cli.spec.read_components import record_of
 from ddr_cli.spec.read_spec import ReadSpec
-from ddr_cli.spec.sweeps import SWEPT, TRAIN, Grid, dotted_names, rounded
+from ddr_cli.spec.sweeps import COMPONENTS, TRAIN, Grid, dotted_names, rounded
 
 Item = str | Mapping[str, Any]
 """An item of one of a spec's lists: a name, or a mapping with a name and parameters."""
@@ -211,7 +211,7 @@ def _plain(value: Any) -> Any:
 def _dotted(spec: Spec, given: str) -> str:
     """Return the dotted name of the parameter that a user calls `given`."""
     known = [*dotted_names((*spec.reducers, *spec.evaluators)), TRAIN]
-    for name in (given, *(f"{prefix}.{given}" for prefix in SWEPT)):
+    for name in (given, *(f"{prefix}.{given}" for prefix in COMPONENTS)):
         if name in known:
             return name
     raise InputError(

@@ -54,9 +54,7 @@ from ddr_cli.spec.read_components import (
     too_many_neighbors,
 )
 from ddr_cli.spec.read_split import ReadSplit
-from ddr_cli.spec.sweeps import axes_of, is_geometric, is_positive, read_sweep
-
-CATEGORIES = ("reducer", "classifier")
+from ddr_cli.spec.sweeps import COMPONENTS, axes_of, is_geometric, is_positive, read_sweep
 
 
 @cache
@@ -300,7 +298,7 @@ class ReadSpec(Spec):
         budgets = info.data.get("labels", ())
         if len(budgets) > 1:
             grids = {LABELS: tuple(b for b in budgets if b != ALL), **grids}
-        axes = list(grids) or list(CATEGORIES)
+        axes = list(grids) or list(COMPONENTS)
         x = str(value.get("x", axes[0]))
         log = x in grids and (x == LABELS or is_geometric(grids[x]))
         plot = handler({"x": axes[0], "y": (*metrics, "error")[0], "log": log, **value})

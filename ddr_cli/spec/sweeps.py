@@ -34,7 +34,7 @@ from ddr_cli.spec.estimators import (
 Sweep = Mapping[str, Sequence[JsonValue]]
 Grid = Sequence[Any] | Mapping[str, Any]
 
-SWEPT = ("reducer", "classifier")
+COMPONENTS = ("reducer", "classifier")
 """The prefixes of parameters that can be swept; a measure has the prefix of classifiers."""
 
 TRAIN = "split.train"
@@ -102,7 +102,7 @@ def _parameter_values(
     key: str, rule: Any, lists: Mapping[str, Sequence[Component] | None]
 ) -> tuple[tuple[JsonValue, ...], list[InitErrorDetails]]:
     prefix, _, parameter = key.partition(".")
-    if prefix not in SWEPT or not parameter:
+    if prefix not in COMPONENTS or not parameter:
         known = [*(name for items in lists.values() for name in dotted_names(items or ())), TRAIN]
         message = (
             f"a sweep must name reducer.<parameter>, classifier.<parameter> or {TRAIN}, not "

@@ -19,14 +19,13 @@ from ddr_cli.engine.plan.identity import (
     of_registered,
 )
 from ddr_cli.engine.plan.searches import OUT_OF_SAMPLE, QUERIES, transforms_by_neighbors
+from ddr_cli.spec.feasible import WIDTH
 from ddr_cli.spec.method_name import method_name
+from ddr_cli.spec.sweeps import COMPONENTS
 
 if TYPE_CHECKING:
     from ddr_cli.reducers.registry import Traits
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
-
-COMPONENTS = ("reducer", "classifier")
-_WIDTH = "n_components"
 
 
 # A trial's id, and the number of one of its candidate settings if it is tuned, otherwise 0.
@@ -72,7 +71,7 @@ class Fit:
     def params(self) -> dict[str, Any]:
         """The reducer's parameters, without ``n_components`` if `widths` has its values."""
         params = self.reducer.params
-        return {key: params[key] for key in params if key != _WIDTH or not self.widths}
+        return {key: params[key] for key in params if key != WIDTH or not self.widths}
 
     @property
     def control(self) -> str:
@@ -91,7 +90,7 @@ class Fit:
 
     def width_of(self, trial: Cell) -> int | None:
         """Return how many columns of the fit a trial uses, None for all."""
-        width = trial.reducer.params.get(_WIDTH)
+        width = trial.reducer.params.get(WIDTH)
         return width if self.widths and isinstance(width, int) else None
 
 
@@ -344,10 +343,10 @@ def _sketch_of(setting: Setting) -> _Sketch:
     from ddr_cli.reducers.registry import REDUCERS, get_traits
 
     reducer = REDUCERS.load(setting.name)(**setting.params)
-    traits, width = get_traits(reducer), setting.params.get(_WIDTH)
+    traits, width = get_traits(reducer), setting.params.get(WIDTH)
     # A fraction of the variance, "mle" or True does not state a number of columns.
     counts = isinstance(width, int) and not isinstance(width, bool)
-    rest = {name: value for name, value in setting.params.items() if name != _WIDTH}
+    rest = {name: value for name, value in setting.params.items() if name != WIDTH}
 
     def fit(*, shares: bool) -> tuple[str, int | None]:
         shares = shares and counts
