@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,7 +52,9 @@ def check(
         if not equals:
             raise InputError(f"--set {setting} must have the form PARAMETER=VALUE.")
         given[parameter] = parse_value(value)
-    found = allowed(trust, lambda: check_piece(located(name, None), given))
+    # A method of scikit-learn runs in this process, and may print its progress.
+    with redirect_stdout(sys.stderr):
+        found = allowed(trust, lambda: check_piece(located(name, None), given))
     if as_json:
         print_json([asdict(checked) for checked in found])
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -48,7 +50,10 @@ def fit(
     winner = choose_winner(plan, out / loaded.name, reducer=reducer, classifier=classifier)
     dataset = datasets.load(loaded, plan.data.options)
     check_prepared(loaded, dataset)
-    pipeline = fit_pipeline(loaded, winner, dataset, lambda text: typer.echo(f"  {text}", err=True))
+    with redirect_stdout(sys.stderr):  # the methods may print; stdout is the code to copy
+        pipeline = fit_pipeline(
+            loaded, winner, dataset, lambda text: typer.echo(f"  {text}", err=True)
+        )
     types = save_pipeline(pipeline, save)
     typer.echo(f"{winner.title}: {winner.chosen}. The model is in {save}; load and use it:\n")
     names = [step.name for step in loaded.preprocess]

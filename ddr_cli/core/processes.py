@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from multiprocessing import connection, parent_process
 from typing import Any
@@ -89,6 +89,22 @@ def _end_fork_server() -> None:
     with suppress(AttributeError, TypeError, OSError):
         os.kill(server._forkserver_pid, signal.SIGTERM)
         os.waitpid(server._forkserver_pid, 0)
+
+
+def begin(environment: Mapping[str, str]) -> None:
+    """Prepare a process that runs methods: signals, variables, one thread, and no use of stdout.
+
+    Stdout belongs to the command, whose output may be JSON; what methods print goes to stderr.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # With the default handler, SIGTERM ends the process at once, even inside compiled code.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.environ.clear()
+    os.environ.update(environment)
+    use_one_thread()
+    with suppress(OSError):  # stderr may be closed
+        os.dup2(2, 1)
+    sys.stdout = sys.stderr
 
 
 def use_one_thread() -> None:

@@ -18,6 +18,17 @@ classifiers: [{name: knn, n_neighbors: 3}]
 controls: []
 """
 
+PRINTING = """
+import os
+
+class Mine:
+    def fit(self, X, y):
+        print("by Python")
+        os.write(1, b"by C")
+        return self
+    def transform(self, X): return X[:, :1]
+"""
+
 
 @pytest.fixture
 def small(work):
@@ -126,6 +137,18 @@ def test_results_are_printed_as_json(ddr_here):
     assert again.stdout == done.stdout
     report = ddr_here("report", "results", "--json")
     assert json.loads(report.stdout)["runs"]["small"] == rows
+
+
+def test_what_a_method_prints_goes_to_stderr(ddr, small, work):
+    (work / "small.yaml").write_text(SPEC.replace("[none,", '["./own.py:Mine",'))
+    (work / "own.py").write_text(PRINTING)
+    for words in (("check", "./own.py:Mine"), ("run", "small.yaml")):
+        done = ddr(*words, "--trust", "--json")
+        assert json.loads(done.stdout), done.stderr
+        assert "by Python" in done.stderr
+        assert "by C" in done.stderr
+    network = ("check", "sklearn.neural_network:MLPClassifier", "--json", "--set", "max_iter=2")
+    assert json.loads(ddr(*network, "--set", "verbose=true").stdout)
 
 
 def test_a_large_sweep_is_not_begun_without_a_word(ddr_here, small, work, monkeypatch):

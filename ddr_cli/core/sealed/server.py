@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import pickle
-import signal
 import sys
 import time
 import types
@@ -23,7 +22,7 @@ from ddr_cli.core import own_code
 from ddr_cli.core.embedding import refuse_labels
 from ddr_cli.core.errors import InputError, message_of, traceback_of
 from ddr_cli.core.parameters import constrained_choices
-from ddr_cli.core.processes import end_with_parent, use_one_thread
+from ddr_cli.core.processes import begin, end_with_parent
 from ddr_cli.core.sealed.messages import send
 
 METHODS = (
@@ -38,11 +37,7 @@ BOUNDS = ("Gt", "Ge", "Lt", "Le")
 
 def serve(connection: Connection, environment: Mapping[str, str]) -> None:
     """Process the requests of the other end one after another until it disconnects."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    os.environ.clear()
-    os.environ.update(environment)
-    use_one_thread()
+    begin(environment)
     own_code.trust()
     with own_code.in_this_process():
         _answer(connection)

@@ -22,10 +22,10 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.core.limits import require_workers
 from ddr_cli.core.processes import (
     Context,
+    begin,
     copy_a_loaded_process,
     end_with_parent,
     how_it_ended,
-    use_one_thread,
 )
 from ddr_cli.engine.work.jobs import Executor, ExecutorError, Job, JobEnd, JobResult, last_seen
 
@@ -255,15 +255,10 @@ def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None
 
     An allocation beyond the limit fails, and with it the trial.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # With the default handler, SIGTERM ends the process at once, even inside compiled code.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    begin(environment)
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
     end_with_parent()
-    os.environ.clear()
-    os.environ.update(environment)
-    use_one_thread()
     from threadpoolctl import threadpool_limits
 
     import ddr_cli.engine.work.fitting  # noqa: F401  loads the libraries before memory is limited
