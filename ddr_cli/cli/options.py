@@ -254,6 +254,17 @@ def load(
     return allowed(trust, lambda: load_spec(name, overrides=overrides or (), repeats=repeats))
 
 
+def refuse_shared_folder(specs: Sequence[Spec]) -> None:
+    """Raise an InputError if two files have the same name, which is the name of their folder."""
+    paths: dict[str, Path | None] = {}
+    for spec in specs:
+        if (other := paths.setdefault(spec.name, spec.path)) != spec.path:
+            raise InputError(
+                f"{other} and {spec.path} have the same name, so both would use the result folder "
+                f"'{spec.name}'; rename one file, or run them with different --out."
+            )
+
+
 def _bytes(text: str) -> int:
     """Return a size such as ``4GB`` or ``512MiB`` in bytes."""
     from pydantic import ByteSize, TypeAdapter, ValidationError

@@ -19,6 +19,7 @@ from ddr_cli.cli.options import (
     load,
     print_json,
     print_table,
+    refuse_shared_folder,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def plan(
     from ddr_cli.engine import Datasets, describe_plan
 
     loaded = [load(name, trust, overrides, repeats) for name in specs]
+    refuse_shared_folder(loaded)
     datasets = Datasets()
     facts = [
         describe_plan(spec, out=out, datasets=datasets, timeout=timeout)

@@ -18,6 +18,7 @@ from ddr_cli.cli.options import (
     print_json,
     print_table,
     records,
+    refuse_shared_folder,
     takes_run_options,
 )
 from ddr_cli.core.errors import EXIT_FAILED, EXIT_INTERRUPTED, DdrError
@@ -37,6 +38,7 @@ def run(specs: SpecNames, options: RunOptions) -> None:
     The same command resumes an interrupted run; finished trials are not repeated.
     """
     loaded = [load(name, options.trust, options.overrides, options.repeats) for name in specs]
+    refuse_shared_folder(loaded)
     run_and_show(loaded, options)
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
-from ddr_cli.cli.options import Overrides, SpecNames, Trust, load
+from ddr_cli.cli.options import Overrides, SpecNames, Trust, load, refuse_shared_folder
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.progress import track
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
 
 _FEW = 10  # so few specs need no progress bar, which would disturb a question about trust
 
@@ -18,10 +23,13 @@ def validate(specs: SpecNames, overrides: Overrides = None, trust: Trust = False
     """
     from ddr_cli.spec import expand, left_out
 
+    loaded: list[Spec] = []
     lines, problems = [], []
     for name in track(specs, "Specs") if len(specs) > _FEW else specs:
         try:
             spec = load(name, trust, overrides)
+            loaded.append(spec)
+            refuse_shared_folder(loaded)
         except InputError as error:
             problems.append(str(error))
         else:

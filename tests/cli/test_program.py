@@ -81,6 +81,19 @@ def test_a_wrong_spec_is_placed_and_nothing_runs(ddr_here, work, command):
     assert not (work / "results").exists()
 
 
+@pytest.mark.parametrize("command", ["run", "plan", "validate"])
+def test_two_files_that_share_a_result_folder_are_refused(ddr_here, work, command):
+    (work / "other").mkdir()
+    for name in ("tiny.yaml", "other/tiny.yaml"):
+        (work / name).write_text(TINY)
+    done = ddr_here(command, "tiny.yaml", "other/tiny.yaml")
+    assert_mistake(done)
+    assert "tiny.yaml and other/tiny.yaml" in done.stderr
+    assert "rename" in done.stderr
+    assert "--out" in done.stderr
+    assert not (work / "results").exists()
+
+
 def test_several_specs_are_planned_in_one_table(ddr_here, work):
     for name, repeats in (("one", 2), ("two", 5)):
         spec = TINY.replace("repeats: 2", f"repeats: {repeats}")
