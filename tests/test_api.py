@@ -224,6 +224,23 @@ def test_arrays_and_objects_run_resume_and_are_known_by_content(tmp_path):
         ddr_cli.run(spec, out=tmp_path, name="a")
 
 
+def test_arrays_with_other_content_are_another_data_set(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    runs = {"a": X, "b": X, "c": X / X.std(axis=0)}
+    for name, points in runs.items():
+        ddr_cli.run({**SPEC, "dataset": (points, y)}, out=tmp_path, name=name)
+    same = ddr_cli.compare(tmp_path / "a", tmp_path / "b").differences
+    assert set(same["dataset"]) == {"arrays"}
+    assert set(same["against"]) == {"no reduction (a)"}
+    other = ddr_cli.compare(tmp_path / "a", tmp_path / "c").differences
+    assert set(zip(other["run"], other["dataset"], strict=True)) == {
+        ("a", "arrays (a)"),
+        ("c", "arrays (c)"),
+    }
+    # Each run is compared with its own baseline, on its own data.
+    assert set(other["against"]) == {"no reduction"}
+
+
 def test_an_object_is_what_a_spec_calls_by_name():
     by_name = {
         **SPEC,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os.path import realpath
 from pathlib import Path
@@ -77,7 +77,7 @@ def load_compared(runs: Sequence[Path | Summary]) -> tuple[ComparedRun, ...]:
         found.append(
             ComparedRun(f"{folder.name} ({tag})" if tag else run.name, tag, summary, dataset)
         )
-    return tuple(found)
+    return tuple(_with_own_data(found))
 
 
 def remarks_on(places: Sequence[ComparedRun]) -> tuple[str, ...]:
@@ -90,6 +90,25 @@ def remarks_on(places: Sequence[ComparedRun]) -> tuple[str, ...]:
         f"{sentence}." if len(own) == len(places) else f"{sentence} ({listed(own)})."
         for sentence, own in labels.items()
     )
+
+
+def _with_own_data(places: Sequence[ComparedRun]) -> Iterator[ComparedRun]:
+    """Yield the runs; data sets of one name with different content get the label of a run.
+
+    All arrays that a program passes are called "arrays", for example.
+    """
+    labels: dict[str, dict[str, str]] = {}
+    for place in places:
+        if data := place.run.manifest.data:
+            alike = labels.setdefault(f"{place.dataset} {data.options}", {})
+            alike.setdefault(data.fingerprint, place.label)
+    for place in places:
+        data = place.run.manifest.data
+        alike = labels[f"{place.dataset} {data.options}"] if data else {}
+        if data and len(alike) > 1:
+            yield replace(place, dataset=f"{place.dataset} ({alike[data.fingerprint]})")
+        else:
+            yield place
 
 
 def _end_of(folder: Path, others: Collection[Path]) -> str:
