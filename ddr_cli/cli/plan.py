@@ -82,11 +82,7 @@ def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
         counted.remove("failed")
     rows = []
     for each in facts:
-        # A run would reject the existing rows, so they are not counted.
-        cells = [
-            "?" if each.conflict and name not in ("trials", "fits") else str(getattr(each, name))
-            for name in counted
-        ]
+        cells = [str(getattr(each, name)) for name in counted]
         left = "unknown" if each.seconds_left is None else duration(each.seconds_left)
         time = "needs --redo" if each.conflict else left if each.remaining else ""
         rows.append((each.name, each.dataset, *cells, time))

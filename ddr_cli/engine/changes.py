@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # Keys of a spec that change no trial.
 _COSMETIC = ("title", "description", "paper", "plot", "label", "name", "suite")
 _MOST_CHANGES = 3
+_METHODS = ("reducers", "classifiers", "measures")
+_SPLIT = IDENTITY_COLUMNS.index("split")
 _PLACES = [IDENTITY_COLUMNS.index(column) for column in COMPONENTS]
 
 
@@ -38,8 +40,12 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
     named = {shown(one.name) for one in components.values() if not names.isdisjoint(names_of(one))}
     rows = journals.rows
     is_rescored = journals.metrics != {plan.spec.metrics}
+    splits = {split.name for split in plan.fits}
+    # A run of fewer splits has no rows that could replace those of the other splits.
     if not is_rescored and all(
-        not named.isdisjoint(row[i] for i in _PLACES) for row in rows if row[0] in stale
+        row[_SPLIT] in splits and not named.isdisjoint(row[i] for i in _PLACES)
+        for row in rows
+        if row[0] in stale
     ):
         return ""
     folder, changes = journals.folder, list[str]()
@@ -53,12 +59,11 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
             "omit --repeats to keep all repeats"
         )
     kept = len(rows) - len(stale)
-    rest = f" and keeps the other {kept} rows" if kept else ""
+    rest = f", keeps the other {kept}" if kept else ""
     return (
         f"{folder} holds {len(stale)} rows of another version of this spec{why}. "
-        f"'--redo changed' replaces these rows{rest}; ddr moves the replaced rows to "
-        f"{folder / PREVIOUS}/<time>. "
-        "Alternatively, choose another folder with --out. Nothing was changed."
+        f"'--redo changed' moves these rows to {folder / PREVIOUS}/<time>{rest} and runs the "
+        "missing trials. Alternatively, choose another folder with --out."
     )
 
 
@@ -71,7 +76,14 @@ def what_changed(
         found.append("the data's fingerprint")
     elif manifest.data and manifest.data.version != plan.data.version:
         found.append("the data set's version")
-    before, now = _flat(_completed(manifest.spec)), _flat(plan.spec.resolved())
+    old_spec, spec = _by_name(_completed(manifest.spec)), _by_name(plan.spec.resolved())
+    for key in _METHODS:
+        for name in [*old_spec[key], *spec[key]]:
+            if (name in old_spec[key]) != (name in spec[key]):
+                found.append(f"{key}.{name}: {'removed' if name in old_spec[key] else 'added'}")
+                old_spec[key].pop(name, None)
+                spec[key].pop(name, None)
+    before, now = _flat(old_spec), _flat(spec)
     found += [
         f"{key}: {before.get(key, 'nothing')} -> {now.get(key, 'nothing')}"
         for key in dict.fromkeys([*now, *before])
@@ -102,6 +114,18 @@ def _completed(spec: dict[str, Any]) -> dict[str, Any]:
                 params = usual(load_factory(key, str(one.get("name")))) | params
             completed[key].append({**one, "params": params})
     return completed
+
+
+def _by_name(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a resolved spec with its methods by name; their order changes no trial."""
+    named = dict(spec)
+    for key in _METHODS:
+        named[key] = {}
+        for item in spec.get(key) or ():
+            name = shown(str(item.get("name")))
+            again = sum(other.partition(" #")[0] == name for other in named[key])
+            named[key][f"{name} #{again + 1}" if again else name] = item
+    return named
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, str]:

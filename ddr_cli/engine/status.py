@@ -75,8 +75,8 @@ class PlanFacts(RunStatus):
     """The size of a plan, and the progress of its run.
 
     `searches` has the number of neighbours that are searched once per split, by mode. `conflict` is
-    the reason why a run would reject the result folder; its rows are then not counted. `left_out`
-    lists requests of the sweep that reducers cannot fulfil. If the spec tunes, `inner_fits` counts
+    the reason why a run would reject the result folder; rows of another version are not counted.
+    `left_out` lists requests of the sweep that reducers cannot fulfil. If the spec tunes, `inner_fits` counts
     the fits on inner folds and `candidates` has a line per method. `missing` are files of the data
     set that must be downloaded, and `too_large` has a line for each method whose fits are expected
     to exceed the time limit or the memory of this machine.
@@ -146,10 +146,9 @@ def describe_plan(
         decision = decide(plan, journals_of(folder, plan), Redo())
     except InputError as error:
         decision = Decision((), refusal=str(error))
-    # If a run would refuse the existing rows, neither they nor their sessions are counted.
-    rows = {} if decision.refusal else decision.rows
-    statuses = Counter(rows.values())
-    remaining = len(plan.trials) - len(rows)
+    # Rows of another version, because of which a run may refuse the folder, are not counted.
+    statuses = Counter(decision.rows.values())
+    remaining = len(plan.trials) - len(decision.rows)
     return PlanFacts(
         name=spec.name,
         dataset=plan.data.name,
@@ -162,7 +161,9 @@ def describe_plan(
         done=statuses.pop(OK, 0),
         failures=dict(statuses),
         running=is_running(folder),
-        seconds_left=None if decision.refusal else _seconds_left(folder, len(rows), remaining),
+        seconds_left=None
+        if decision.refusal
+        else _seconds_left(folder, len(decision.rows), remaining),
         conflict=decision.refusal or None,
         left_out=tuple(left_out(spec)),
         candidates=tuple(_candidates(plan)),

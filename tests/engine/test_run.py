@@ -209,8 +209,20 @@ def test_the_message_says_what_changed(make_spec, run):
 def test_fewer_repeats_than_there_are_rows_of(make_spec, run):
     split = {"kind": "fraction", "train": 0.5, "repeats": 3}
     run(make_spec(reducers=["none"], split=split))
-    with pytest.raises(InputError, match=r"more repeats than requested \(3 -> 2\)"):
-        run(make_spec(reducers=["none"], split=split | {"repeats": 2}))
+    for redo in ([], ["knn"], ["none"]):
+        with pytest.raises(InputError, match=r"more repeats than requested \(3 -> 2\)"):
+            run(make_spec(reducers=["none"], split=split | {"repeats": 2}), redo=redo)
+
+
+def test_a_removed_method_is_named_and_the_rows_of_the_others_count(make_spec, run, tmp_path):
+    run(make_spec(reducers=["pca", "none", "lda"]))
+    fewer = make_spec(reducers=["lda", "none"])  # their order is no change
+    with pytest.raises(InputError, match=r"6 rows .*changed: reducers\.pca: removed\).* other 12 "):
+        run(fewer)
+    facts = describe_plan(fewer, out=tmp_path)
+    assert (facts.trials, facts.done, facts.remaining) == (12, 12, 0)
+    outcome = run(fewer, redo=["changed"])
+    assert (outcome.skipped, outcome.done) == (12, 0)
 
 
 def test_new_metrics_are_another_version(make_spec, run):
