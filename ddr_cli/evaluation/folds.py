@@ -23,6 +23,9 @@ Keys = NDArray[np.uint64]
 Draw = Callable[[int], Keys]
 """Gives the next random 64-bit keys of a stream, as many as requested."""
 
+EXCLUDE = "exclude the class with 'keep' in the data set's card"
+"""The remedy for a class with too few samples."""
+
 _MOST_DRAWS = 1000
 _UNLABELLED = -1
 
@@ -143,7 +146,7 @@ class Groups:
             group = int(np.flatnonzero(self.counts[:, alone[0]])[0])
             raise InputError(
                 f"Only group {self.names[group]} contains class {self.class_names[alone[0]]}. "
-                "Remove the class from 'keep' in the card, or use the split kind 'kfold'."
+                f"Use the split kind 'kfold', or {EXCLUDE}."
             )
 
 
@@ -212,7 +215,7 @@ def too_few_for_folds(class_sizes: Mapping[str, int], folds: int) -> str:
     if least < 2:
         return (
             f"the class '{name}' has {least} training sample, but inner folds need two; use a "
-            "larger training set, or omit 'tune'."
+            f"larger training set if the class has more samples, omit 'tune', or {EXCLUDE}."
         )
     if sum(class_sizes.values()) < folds:
         return f"folds is {folds}, but there are {sum(class_sizes.values())} training samples."

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.folds import Draw, Groups, stratified_folds
+from ddr_cli.evaluation.folds import EXCLUDE, Draw, Groups, stratified_folds
 
 Indices = NDArray[np.intp]
 
@@ -403,8 +403,7 @@ def _check_folds(folds: int, class_sizes: NDArray[np.int64], names: Sequence[obj
         n = int(class_sizes[smallest])
         points, fewer = ("1 sample", "") if n == 1 else (f"{n} samples", f"choose {n} folds, or ")
         raise InputError(
-            f"Class {names[smallest]} has {points}, too few for {folds} folds; {fewer}exclude the "
-            "class with 'keep' in the data set's card."
+            f"Class {names[smallest]} has {points}, too few for {folds} folds; {fewer}{EXCLUDE}."
         )
 
 
@@ -446,9 +445,13 @@ def _training_counts(
     if kind == "per_class":
         smallest = int(np.argmin(class_sizes))
         if class_sizes[smallest] <= total:
+            most = class_sizes[smallest] - 1
+            remedy = (
+                f"Set 'train' to at most {most}, or " if most else "To use this kind of split, "
+            )
             raise InputError(
                 f"'train' asks for {total} samples per class, but class {classes[smallest]} has "
-                f"only {class_sizes[smallest]}. Set 'train' to at most {class_sizes[smallest] - 1}."
+                f"only {class_sizes[smallest]}. {remedy}{EXCLUDE}."
             )
         return np.full(len(classes), total, dtype=np.int64)
     if not len(classes) <= total < n_samples:

@@ -64,8 +64,8 @@ def check_budgets(budgets: Sequence[Budget], classes: Classes | None) -> Iterabl
     for i, budget in enumerate(budgets):
         if budget != ALL and budget > classes[smallest]:
             message = (
-                f"{budget} labelled samples per class are too many: class {value_text(smallest)} "
-                f"has only {classes[smallest]} training samples."
+                f"{budget} labelled samples per class are too many: the training set has only "
+                f"{classes[smallest]} of class {value_text(smallest)}."
             )
             yield problem_at((i,), message)
 

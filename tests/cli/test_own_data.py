@@ -214,6 +214,25 @@ def test_the_whole_way_from_a_table_to_a_journal(mixed, ddr_here):
     assert rows["error"].max() < 0.3
 
 
+@pytest.mark.parametrize("how", ["per_class, train: 5", "kfold, folds: 3", "fraction, train: 0.5"])
+def test_a_class_of_one_sample_is_excluded_as_the_messages_say(work, ddr_here, how):
+    rows = [f"{0.37 * i % 1:.2f},{'ab'[i % 2]}" for i in range(20)]
+    (work / "mine.csv").write_text("\n".join(["x,class", *rows, "0.5,c"]))
+    made = ddr_here("data", "new", "mine.csv")
+    assert "only one sample: c." in made.stdout
+    assert "'ddr data new mine.yaml --force'" in made.stdout
+    spec = f"dataset: ./mine.yaml\nsplit: {{kind: {how}}}\nreducers: [none]\nclassifiers: [knn]\n"
+    (work / "x.yaml").write_text(spec + "tune: {folds: 3}\ncontrols: []\n" * ("fraction" in how))
+    refused = ddr_here("validate", "x.yaml")
+    assert refused.returncode == 2
+    assert "exclude the class with 'keep'" in refused.stderr
+    assert "at most 0" not in refused.stderr
+    with (work / "mine.yaml").open("a") as card:
+        card.write("keep: [a, b]\n")
+    assert ddr_here("data", "new", "mine.yaml", "--force").returncode == 0
+    assert ddr_here("validate", "x.yaml").returncode == 0
+
+
 def test_a_column_of_one_class_is_said_to_be_one(work, ddr_here):
     rows = "".join(f"{i},{i * i},mild\n" for i in range(20))
     (work / "one.csv").write_text("a,b,state\n" + rows)
