@@ -76,10 +76,10 @@ class PlanFacts(RunStatus):
 
     `searches` has the number of neighbours that are searched once per split, by mode. `conflict` is
     the reason why a run would reject the result folder; rows of another version are not counted.
-    `left_out` lists requests of the sweep that reducers cannot fulfil. If the spec tunes, `inner_fits` counts
-    the fits on inner folds and `candidates` has a line per method. `missing` are files of the data
-    set that must be downloaded, and `too_large` has a line for each method whose fits are expected
-    to exceed the time limit or the memory of this machine.
+    `left_out` lists requests of the sweep that reducers cannot fulfil. If the spec tunes,
+    `inner_fits` counts the fits on inner folds and `candidates` has a line per method. `missing`
+    are files of the data set that must be downloaded, and `too_large` has a line for each method
+    whose fits are expected to exceed the time limit or the memory of this machine.
     """
 
     dataset: str
