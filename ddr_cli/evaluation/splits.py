@@ -446,12 +446,10 @@ def _training_counts(
         smallest = int(np.argmin(class_sizes))
         if class_sizes[smallest] <= total:
             most = class_sizes[smallest] - 1
-            remedy = (
-                f"Set 'train' to at most {most}, or " if most else "To use this kind of split, "
-            )
+            lower = f"set 'train' to at most {most}, or " if most else ""
             raise InputError(
                 f"'train' asks for {total} samples per class, but class {classes[smallest]} has "
-                f"only {class_sizes[smallest]}. {remedy}{EXCLUDE}."
+                f"only {class_sizes[smallest]}; {lower}{EXCLUDE}."
             )
         return np.full(len(classes), total, dtype=np.int64)
     if not len(classes) <= total < n_samples:

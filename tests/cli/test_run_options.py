@@ -139,7 +139,7 @@ def test_results_are_printed_as_json(ddr_here):
     assert json.loads(report.stdout)["runs"]["small"] == rows
 
 
-def test_what_a_method_prints_goes_to_stderr(ddr, small, work):
+def test_what_a_method_prints_goes_to_stderr(ddr, work):
     (work / "small.yaml").write_text(SPEC.replace("[none,", '["./own.py:Mine",'))
     (work / "own.py").write_text(PRINTING)
     for words in (("check", "./own.py:Mine"), ("run", "small.yaml")):

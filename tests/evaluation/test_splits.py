@@ -172,7 +172,7 @@ def test_resample_leaves_out_points_of_neither_part():
         ("predefined", {"own": None}, "'toy' has no predefined"),
         ("resample", {"own": None}, "'toy' has no predefined"),
         ("resample", {"train": 10}, "omit 'train'"),
-        ("per_class", {"train": 20}, "class 2 has only 20. Set 'train' to at most 19, or"),
+        ("per_class", {"train": 20}, "class 2 has only 20; set 'train' to at most 19, or"),
         ("per_class", {"train": 2.5}, "1 or more, but train is 2.5"),
         ("per_class", {"train": True}, "1 or more, but train is True"),
         ("fraction", {"train": 1.0}, "between 0 and 1, but train is 1.0"),
