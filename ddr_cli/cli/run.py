@@ -21,7 +21,7 @@ from ddr_cli.cli.options import (
     refuse_shared_folder,
     takes_run_options,
 )
-from ddr_cli.core.errors import EXIT_FAILED, EXIT_INTERRUPTED, DdrError
+from ddr_cli.core.errors import EXIT_FAILED, EXIT_INTERRUPTED, DdrError, counted
 
 if TYPE_CHECKING:
     from ddr_cli.comparison.summary import Summary
@@ -147,7 +147,10 @@ def _show(
 
 def _show_results(outcome: RunOutcome, summary: Summary) -> None:
     if outcome.done == 0:
-        typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials are already done.")
+        done = f"{outcome.skipped} of {outcome.planned}"
+        if outcome.skipped == outcome.planned:
+            done = f"all {outcome.planned}"
+        typer.echo(f"{outcome.folder.name}: {done} trials are already done.")
     from ddr_cli.engine.rows.journal import FILE_NAMES
     from ddr_cli.report.run_tables import control_table, run_table
 
@@ -173,13 +176,14 @@ def _show_all(endings: Mapping[str, RunOutcome | DdrError], out: Path) -> None:
     if not (done or failed or refused):
         typer.echo(f"Nothing to do: all {skipped} trials of {len(outcomes)} specs are done.")
         return
-    parts = [f"{done} trials done now", f"{skipped} done before"] + [f"{failed} failed"] * bool(
-        failed
-    )
-    typer.echo(f"{len(outcomes)} specs in {out}: {', '.join(parts)}.")
+    if outcomes:
+        parts = [f"{counted(done, 'trial')} done now", f"{skipped} done before"]
+        parts += [f"{failed} failed"] * bool(failed)
+        typer.echo(f"{counted(len(outcomes), 'spec')} in {out}: {', '.join(parts)}.")
     if refused:
         typer.echo(f"Specs that could not run: {', '.join(refused)}.", err=True)
-    _show_next(out)
+    if outcomes:
+        _show_next(out)
 
 
 def _show_next(out: Path) -> None:

@@ -19,7 +19,7 @@ from ddr_cli.cli.options import (
     load,
     takes_run_options,
 )
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, counted
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -130,7 +130,8 @@ def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
     datasets = Datasets(options.sources())
     facts = describe_plan(spec, out=options.out, datasets=datasets)
     todo = facts.trials if "all" in (options.redo or ()) else facts.remaining
-    size = f"{spec.name}: {todo} of {facts.trials} trials to do, over {facts.splits} splits"
+    splits = counted(facts.splits, "split")
+    size = f"{spec.name}: {todo} of {facts.trials} trials to do, over {splits}"
     if todo <= MANY_TRIALS or yes or facts.conflict:
         if not options.quiet:
             typer.echo(f"{size}.", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ddr_cli.cli.options import Overrides, SpecNames, Trust, load, refuse_shared_folder
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, counted
 from ddr_cli.core.progress import track
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def validate(specs: SpecNames, overrides: Overrides = None, trust: Trust = False
         except InputError as error:
             problems.append(str(error))
         else:
-            lines.append(f"{name}: valid, {len(expand(spec))} trials")
+            lines.append(f"{name}: valid, {counted(len(expand(spec)), 'trial')}")
             lines += [f"  {line}" for line in left_out(spec)]
     for line in lines:
         typer.echo(line)

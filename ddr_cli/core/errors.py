@@ -114,6 +114,11 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
     return None
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 split`` or ``2 splits``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return `` Did you mean 'x'?`` or, if nothing is similar, an empty string."""
     match = nearest(word, choices)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, counted
 from ddr_cli.core.own_code import class_name, shown
 from ddr_cli.engine.rows.folder import PREVIOUS
 from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS
@@ -61,7 +61,7 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
     kept = len(rows) - len(stale)
     rest = f", keeps the other {kept}" if kept else ""
     return (
-        f"{folder} holds {len(stale)} rows of another version of this spec{why}. "
+        f"{folder} holds {counted(len(stale), 'row')} of another version of this spec{why}. "
         f"'--redo changed' moves these rows to {folder / PREVIOUS}/<time>{rest} and runs the "
         "missing trials. Alternatively, choose another folder with --out."
     )

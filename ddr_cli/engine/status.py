@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, counted
 from ddr_cli.engine.decide import Decision, Redo, decide
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.growth import too_large
@@ -125,7 +125,8 @@ class PlanFacts(RunStatus):
             ("data", self.what_is_missing),
             *(("warning", line) for line in self.too_large),
         ]
-        first = f"{self.name}: {self.trials} trials on {self.dataset}, {self.splits} splits"
+        trials, splits = counted(self.trials, "trial"), counted(self.splits, "split")
+        first = f"{self.name}: {trials} on {self.dataset}, {splits}"
         return "\n".join([first, *(f"  {name:<10} {text}" for name, text in lines if text)])
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, counted
 from ddr_cli.core.progress import track
 from ddr_cli.data import load_dataset
 from ddr_cli.engine.audit import QUESTIONS, Audit, audit, summary
@@ -84,7 +84,8 @@ def audit_line(audits: Sequence[Audit]) -> str:
         f"{QUESTIONS[question]}: {_WORDS[holds]}{'' if holds else f', {note}'}"
         for question, (holds, note) in summary(audits).items()
     ]
-    return f"audit on {len(audits)} data sets: {'; '.join(told)}" if audits else "not audited"
+    on = counted(len(audits), "data set")
+    return f"audit on {on}: {'; '.join(told)}" if audits else "not audited"
 
 
 def audit_lines(audits: Sequence[Audit]) -> list[str]:

@@ -18,6 +18,7 @@ from ddr_cli.comparison.names import (
     p_text,
 )
 from ddr_cli.comparison.selection import listed
+from ddr_cli.core.errors import counted
 from ddr_cli.engine.plan.growth import too_large
 from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.journal import OK
@@ -51,7 +52,8 @@ def leaderboard_table(
     dropped = ["best_p", "baseline_p", *([] if wide else ["first"])]
     dropped += [name for name in ("ranks", "failed") if not frame[name].any()]
     frame = frame.drop(columns=dropped)
-    title = f"{board.track}, {board.classifier}, {board.how}: {len(board.means)} data sets"
+    on = counted(len(board.means), "data set")
+    title = f"{board.track}, {board.classifier}, {board.how}: {on}"
     if wide:
         frame = frame.rename(columns={"place": "rank", "ranks": "95 % of the rank"})
     return Table(_headed(frame, board), title, left=("method",), narrow=True)
@@ -118,11 +120,12 @@ def leaderboard_notes(
 ) -> list[str]:
     """Explain the numbers, and name the suite's methods that are missing."""
     splits = sorted(set(board.splits.values()))
-    ranged = f"{splits[0]}" if len(splits) == 1 else f"{splits[0]} to {splits[-1]}"
+    few = counted(splits[0], "split")
+    ranged = few if len(splits) == 1 else f"{splits[0]} to {splits[-1]} splits"
     lines = [
         f"score: the {metric_name(board.metric)}, rescaled so that 0 is the majority-class "
         "baseline and 1 is no error, averaged over data sets, with a 95 % bootstrap interval over "
-        f"data sets. All methods use the same {ranged} splits of each data set.",
+        f"data sets. All methods use the same {ranged} of each data set.",
         "rank: the rank by score, with a 95 % interval over resamples of the data sets."
         f"{' first: the fraction of resamples in which the method has rank 1.' if wide else ''}",
         f"vs. best: the numbers of wins, equal results and losses over data sets against the best "
@@ -156,7 +159,7 @@ def trust_notes(
     lines = []
     if len(bad := failures(own[own["tuned"] == board.tuned])):
         told = [
-            f"{row['method']} on {row['rows']} splits of {row['dataset']} ({row['reason']})"
+            f"{row['method']} on {counted(row['rows'], 'split')} of {row['dataset']} ({row['reason']})"
             for row in bad.to_dict("records")
         ]
         lines.append(
@@ -205,11 +208,11 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
     own = rows[(rows["method"] == method) & (rows["tuned"] == board.tuned)]
     failed = own[(own["status"] != OK) & (own["classifier"] == board.classifier)]
     for (dataset, reason), found in failed.groupby(["dataset", "reason"], sort=False):
-        lines.append(f"{method} fails on {len(found)} splits of {dataset}: {reason}")
+        lines.append(f"{method} fails on {counted(len(found), 'split')} of {dataset}: {reason}")
     return [
         *lines,
         f"{method}, {how}, {board.classifier}: {rank_text(row, len(board.table))} on "
-        f"{len(board.means)} data sets, score {row['score']:.3f}",
+        f"{counted(len(board.means), 'data set')}, score {row['score']:.3f}",
     ]
 
 

@@ -257,6 +257,16 @@ def test_one_bad_spec_does_not_keep_the_others_from_running(ddr_here, work):
     assert "Specs that could not run: landsat_ccdr." in done.stderr
 
 
+def test_if_no_spec_can_run_nothing_is_said_of_results(ddr_here, work):
+    for name in ("one", "two"):
+        (work / f"{name}.yaml").write_text(TINY)
+    specs = ("run", "one.yaml", "two.yaml", "--repeats")
+    assert ddr_here(*specs, "3").returncode == 0
+    refused = ddr_here(*specs, "2")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "Specs that could not run: one, two." in refused.stderr
+
+
 def test_several_complete_runs_say_so_and_do_nothing(ddr_here, work):
     for name in ("one", "two"):
         (work / f"{name}.yaml").write_text(TINY)

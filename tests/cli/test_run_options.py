@@ -71,6 +71,18 @@ def test_a_time_limit_that_nothing_keeps_and_a_second_try(ddr_here, small):
     assert sessions[1]["memory_limit"] == 8_000_000_000
 
 
+@pytest.mark.usefixtures("small")
+def test_failed_trials_are_not_counted_as_done(ddr_here, work):
+    (work / "own.py").write_text("class Mine:\n    def fit(self, X, y): raise ValueError\n")
+    with (work / "own.py").open("a") as file:
+        file.write("    def transform(self, X): return X\n")
+    (work / "small.yaml").write_text(SPEC.replace("[none,", '[none, "./own.py:Mine",'))
+    for _ in range(2):
+        done = ddr_here("run", "small.yaml", "--trust")
+        assert "2 of 6 trials failed" in done.stderr
+    assert "small: 4 of 6 trials are already done." in done.stdout
+
+
 def test_starting_over_keeps_the_old_run(ddr_here, small):
     assert ddr_here("run", "small.yaml", "--quiet").returncode == 0
     old = (small / "trials.csv").read_text()

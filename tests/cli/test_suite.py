@@ -149,7 +149,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     batch = ddr_here(*words, "--trust")
     assert batch.returncode == 0
     assert "ranks Means in the track transductive" in batch.stderr
-    assert "rank 2 of 2 on 1 data sets" in batch.stdout or "rank 1 of 2" in batch.stdout
+    assert "rank 2 of 2 on 1 data set" in batch.stdout or "rank 1 of 2" in batch.stdout
     assert "ignores other test samples: no, not on iris, wine" in batch.stdout
     assert (small.parent / "suite_small_Means" / "wine-transductive" / "trials.csv").is_file()
 

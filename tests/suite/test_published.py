@@ -47,7 +47,7 @@ def test_every_command_uses_fetched_rows_where_there_are_no_others(published, tm
     nothing = ddr("suite", "table", "tiny")
     assert (nothing.exit_code, "'ddr suite fetch'" in nothing.output) == (2, True)
     assert ddr("suite", "fetch", "tiny", "--from", published).exit_code == 0
-    assert "1 data sets" in ddr("suite", "table", "tiny").output
+    assert "1 data set\n" in ddr("suite", "table", "tiny").output
     assert "2 of 2 trials" in ddr("suite", "status", "tiny").output
     added = ddr("suite", "add", "pca", "tiny", "--quiet")
     assert "rank " in added.output

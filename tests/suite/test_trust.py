@@ -76,10 +76,10 @@ def test_failures_and_timeouts_are_scored_as_the_majority_class(tmp_path):
     assert table.loc[["breaks", "sleeps", "none"], "failed"].tolist() == [1, 1, 0]
     assert table.loc["breaks", "score"] == pytest.approx(0)
     assert notes[0].startswith("failures, each scored as the majority-class baseline")
-    assert "breaks on 1 splits of iris (" in notes[0]
+    assert "breaks on 1 split of iris (" in notes[0]
     assert "no room for so many points" in notes[0]
     assert "array of real numbers, but has the type NoneType" in notes[0]
-    assert "sleeps on 1 splits of iris (took longer than 5 s" in notes[0]
+    assert "sleeps on 1 split of iris (took longer than 5 s" in notes[0]
     assert notes[1:] == [
         "implementations that the authors of the method have checked: none of 4",
         "erratum of 2030-01-01: swapped labels (iris; fixed in lda 9)",
