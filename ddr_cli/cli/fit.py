@@ -68,3 +68,7 @@ def fit(
         f"model.predict(X)  # X: the {dataset.n_features} features of {dataset.name}, in the same "
         "order and encoding"
     )
+    columns = dataset.feature_names or [f"x{i}" for i in range(dataset.n_features)]
+    for column, texts in zip(dataset.categorical, dataset.categories, strict=True):
+        codes = ", ".join(f"{code} = {text}" for code, text in enumerate(texts))
+        typer.echo(f"# {columns[column]}: {codes}")

@@ -37,10 +37,11 @@ class Winner:
     @property
     def title(self) -> str:
         """The labels of both, with their parameters."""
-        return " with ".join(
-            f"{one.label}({', '.join(f'{name}={value}' for name, value in one.params.items())})"
-            for one in (self.reducer, self.classifier)
-        )
+        titles = []
+        for one in (self.reducer, self.classifier):
+            params = ", ".join(f"{name}={value}" for name, value in one.params.items())
+            titles.append(f"{one.label}({params})" if params else one.label)
+        return " with ".join(titles)
 
 
 def choose_winner(
@@ -69,21 +70,23 @@ def choose_winner(
         raise InputError(
             f"In {folder}, every method that transforms new samples failed on at least one split."
         )
-    best = (min if get_scale(metric).better == "lower" else max)(scores, key=scores.__getitem__)
+    scale = get_scale(metric)
+    best = (min if scale.better == "lower" else max)(scores, key=scores.__getitem__)
     score, trials = scores[best], methods[best]
+    score_text = f"{100 * score:.2f} %" if scale.rate else f"{score:.4g}"
     if tune is None:
         cell = plan.trials[trials[0]]
         return Winner(
             cell.reducer,
             cell.evaluator,
             f"the best of {len(scores)} by the mean {metric} on the test sets of {len(trials)} "
-            f"splits ({score:.4g}, optimistic, because the choice used the same test sets)",
+            f"splits ({score_text}, optimistic, because the choice used the same test sets)",
         )
     setting, times = _taken_most_often(plan, trials, rows)
     return Winner(
         *setting,
         f"the best of {len(scores)} by the mean {metric} on the inner folds of {len(trials)} "
-        f"splits ({score:.4g}, without test samples); {times} of the splits chose its setting",
+        f"splits ({score_text}, without test samples); {times} of the splits chose its setting",
     )
 
 

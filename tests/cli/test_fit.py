@@ -117,7 +117,7 @@ def test_the_winner_is_the_runs_and_says_by_what(ddr_here, work, spec):
     means = pd.read_csv(work / "results" / "mine" / "trials.csv").groupby("reducer")["error"].mean()
     done = ddr_here("fit", name, "--save", "m.skops")
     assert done.stdout.startswith(f"{means.idxmin()}(")
-    assert "3 splits" in done.stdout
+    assert f"3 splits ({100 * means.min():.2f} %," in done.stdout
     for asked in ("pca", "PCA"):
         done = ddr_here("fit", name, "--reducer", asked, "--classifier", "knn", "--save", "m.skops")
         assert done.stdout.startswith("pca(n_components=2"), done.stderr
@@ -135,7 +135,19 @@ def test_a_tuned_winner_is_told_by_inner_scores(ddr_here, work, spec):
     taken = trials["reducer.n_components"].mode().min()
     assert done.stdout.startswith(f"lda(n_components={taken:.0f},")
     score = trials["inner_score"].mean()
-    assert f"inner folds of 3 splits ({score:.4g}" in done.stdout
+    assert f"inner folds of 3 splits ({100 * score:.2f} %" in done.stdout
+
+
+def test_a_model_of_a_table_with_text_comes_with_the_codes(ddr_here, work, spec):
+    rows = [f"{i % 7},{'mf'[i % 2]},{'ab'[i % 2]}" for i in range(20)]
+    (work / "t.csv").write_text("\n".join(["age,sex,class", *rows]))
+    assert ddr_here("data", "new", "t.csv", "--label", "class", "--yes").returncode == 0
+    done = ddr_here("fit", spec("[none]", "[one_hot]", "./t.yaml"), "--save", "m.skops")
+    assert done.stdout.startswith("none with knn("), done.stderr
+    assert "# sex: 0 = f, 1 = m\n" in done.stdout
+    types = skops_io.get_untrusted_types(file=work / "m.skops")
+    model = skops_io.load(work / "m.skops", trusted=types)
+    assert model.predict([[3, 0], [4, 1]]).tolist() == ["b", "a"]
 
 
 def test_what_places_no_new_points_is_refused(ddr_here, spec):
