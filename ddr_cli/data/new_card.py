@@ -32,6 +32,7 @@ OTHER_UNITS = 10
 
 _ROLES = ("ignore", "categorical", "feature", "parts")
 _PAIRS = re.compile(r"\S+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 _MOST_CLASSES = 50
 _MOST_CATEGORIES = 50
 _FEW_ROWS = 20
@@ -569,6 +570,9 @@ def _look_at_column(column: _Column, seen: Seen, width: int) -> None:
             column.n_missing += int(column.present.isin(column.words).sum())
             markers = seen.options.get("missing_values", MISSING_VALUES)
             seen.options["missing_values"] = list(dict.fromkeys([*markers, *column.words]))
+    elif all(map(_THOUSANDS.fullmatch, column.words)):
+        fact = f"{title} (numbers with thousands separators, such as {column.words[0]}: remove the"
+        seen.add("ignore", key, "ignored", f"{fact} separators from the file to use the column)")
     elif n <= _MOST_CATEGORIES and column.repeats:
         seen.add("categorical", key, "categorical", f"{title} ({n} values)")
     else:

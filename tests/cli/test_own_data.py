@@ -240,3 +240,11 @@ def test_a_column_of_one_class_is_said_to_be_one(work, ddr_here):
     assert done.returncode == 0
     assert "the same class" in done.stdout
     assert "Next:" not in done.stdout
+    (work / "x.yaml").write_text(
+        "dataset: ./one.yaml\nsplit: {kind: fraction, train: 0.5, repeats: 2}\n"
+        "reducers: [none]\nclassifiers: [knn]\ncontrols: []\n"
+    )
+    refused = ddr_here("run", "x.yaml")
+    assert refused.returncode == 2
+    assert "the class mild" in refused.stderr
+    assert not (work / "results").exists()

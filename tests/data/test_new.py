@@ -103,6 +103,14 @@ def test_detected_settings_need_no_option(new, tmp_path):
     assert list(dataset.parts or ()) == ["half"]
 
 
+def test_thousands_separators_are_named_as_the_reason_for_an_ignored_column(new, tmp_path):
+    price = [f"{number:,}" for number in range(900, 900 + 40 * N, 40)]
+    table(price=price).to_csv(tmp_path / "mine.csv", index=False)
+    result = new("mine.csv")
+    assert "price (numbers with thousands separators, such as 1,020" in result.output
+    assert "remove the separators" in result.output
+
+
 @pytest.fixture
 def unclear(tmp_path):
     """A table with no column named class, but with row numbers, free text and odd values."""

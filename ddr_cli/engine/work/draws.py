@@ -170,7 +170,15 @@ class Draws:
 
 
 def check_prepared(spec: Spec, data: Dataset) -> None:
-    """Raise InputError if the spec's steps leave missing values or category codes in the data."""
+    """Raise InputError if the spec's steps leave missing values or category codes in the data.
+
+    The same holds if there is only one class to predict.
+    """
+    if spec.classifiers and len(data.target_names) < 2:
+        raise InputError(
+            f"All samples of '{data.name}' have the class {data.target_names[0]}, so there is "
+            "nothing to predict; choose another class column."
+        )
     names = data.feature_names or [f"x{i}" for i in range(data.n_features)]
     coded = [names[column] for column in data.categorical]
     for _, message in unprepared(data.name, data.n_missing > 0, coded, spec.preprocess):
