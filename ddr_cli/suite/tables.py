@@ -159,7 +159,8 @@ def trust_notes(
     lines = []
     if len(bad := failures(own[own["tuned"] == board.tuned])):
         told = [
-            f"{row['method']} on {counted(row['rows'], 'split')} of {row['dataset']} ({row['reason']})"
+            f"{row['method']} on {counted(row['rows'], 'split')} of {row['dataset']} "
+            f"({row['reason']})"
             for row in bad.to_dict("records")
         ]
         lines.append(
