@@ -76,19 +76,7 @@ def what_changed(
         found.append("the data's fingerprint")
     elif manifest.data and manifest.data.version != plan.data.version:
         found.append("the data set's version")
-    old_spec, spec = _by_name(_completed(manifest.spec)), _by_name(plan.spec.resolved())
-    for key in _METHODS:
-        for name in [*old_spec[key], *spec[key]]:
-            if (name in old_spec[key]) != (name in spec[key]):
-                found.append(f"{key}.{name}: {'removed' if name in old_spec[key] else 'added'}")
-                old_spec[key].pop(name, None)
-                spec[key].pop(name, None)
-    before, now = _flat(old_spec), _flat(spec)
-    found += [
-        f"{key}: {before.get(key, 'nothing')} -> {now.get(key, 'nothing')}"
-        for key in dict.fromkeys([*now, *before])
-        if before.get(key) != now.get(key)
-    ]
+    found += _differences(_by_name(_completed(manifest.spec)), _by_name(plan.spec.resolved()))
     if found:
         return found
     old = {row[i] for row in rows if row[0] in stale for i in _PLACES}
@@ -96,6 +84,23 @@ def what_changed(
     # If all rows are stale, it is unknown which component changed.
     names = sorted(class_name(name) for name in old - same) if same else []
     return [f"the version of {', '.join(names) or 'a reducer, classifier or data set'}"]
+
+
+def _differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Return the differences between two specs; a removed or added method is one difference."""
+    found = []
+    for key in _METHODS:
+        for name in [*old[key], *new[key]]:
+            if (name in old[key]) != (name in new[key]):
+                found.append(f"{key}.{name}: {'removed' if name in old[key] else 'added'}")
+                old[key].pop(name, None)
+                new[key].pop(name, None)
+    before, now = _flat(old), _flat(new)
+    return found + [
+        f"{key}: {before.get(key, 'nothing')} -> {now.get(key, 'nothing')}"
+        for key in dict.fromkeys([*now, *before])
+        if before.get(key) != now.get(key)
+    ]
 
 
 def _completed(spec: dict[str, Any]) -> dict[str, Any]:
