@@ -263,8 +263,9 @@ class Picture:
         where = [self.name(self.method_at(index))] if len(self.methods) > 1 else []
         where += [setting_text(swept)] if swept else []
         over = family_name(row["split"], int(row["n"]))
+        what = "mean" if row["n"] > 1 else metric_name(self.metric)
         return (
-            f"{self.word} mean: {' at '.join(where)}, {self.value_of(row['mean'])} "
+            f"{self.word} {what}: {' at '.join(where)}, {self.value_of(row['mean'])} "
             f"(best of {compared} settings, {over})"
         )
 
