@@ -136,9 +136,11 @@ def test_rows_of_other_data_are_in_no_table(tiny_suite, monkeypatch):
 @pytest.mark.usefixtures("tiny_suite")
 def test_python_has_the_leaderboard_and_a_method_joins(tmp_path):
     path = tmp_path / "tiny.yaml"
-    board = ddr_cli.leaderboard(path, out=tmp_path, tuned=False)
+    # The suite tunes no method.
+    board = ddr_cli.leaderboard(path, out=tmp_path)
+    assert not board.tuned
     assert set(board.table["method"]) == {"none", "lda"}
-    joined = ddr_cli.join_suite("mmc", path, out=tmp_path, datasets=["iris"], tuned=False)
+    joined = ddr_cli.join_suite("mmc", path, out=tmp_path, datasets=["iris"])
     assert set(joined.table["method"]) == {"none", "lda", "mmc"}
     with pytest.raises(InputError, match=r"^mmc .*Repeat the call"):
         _ = Joined(
