@@ -135,7 +135,7 @@ class Benchmark:
         for track, how in self.suite.tracks.items():
             # These tracks compare other things, which one leaderboard can't show.
             other = how.labels or how.dimensions or how.sizes or how.measures
-            if other or SHUFFLED_LABELS in how.controls or len(self.suite.methods_of(track)) < 2:
+            if other or len(self.suite.methods_of(track)) < 2:
                 continue
             own = self._rows_of(track)
             for tuned in (True, False):
