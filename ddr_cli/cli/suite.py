@@ -54,6 +54,10 @@ Out = Annotated[
         "--out", help="The folder in which the command creates suite_<name>/.", file_okay=False
     ),
 ]
+Results = Annotated[
+    Path,
+    typer.Option("--out", help="The folder that contains suite_<name>/.", file_okay=False),
+]
 Tracks = Annotated[
     list[str] | None,
     typer.Option("--track", metavar="NAME", help="Only this track. May be repeated."),
@@ -176,7 +180,7 @@ def _print_error(text: str) -> None:
 def status(
     name: SuiteName,
     hours: Hours = None,
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     tracks: Tracks = None,
     only: Only = None,
     as_json: AsJson = False,
@@ -214,7 +218,7 @@ def _print_shown(found: dict[str, Any], as_json: bool) -> None:
 @app.command("table")
 def table(
     name: SuiteName,
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     track: Annotated[
         str, typer.Option("--track", metavar="NAME", help="The track to compare.")
     ] = "inductive",
@@ -248,7 +252,7 @@ def table(
 @app.command("page")
 def page(
     name: SuiteName,
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     trust: Trust = False,
 ) -> None:
     """Write a suite's pages: the leaderboard, and one page per method and per data set.
@@ -274,7 +278,7 @@ def export(
         Path,
         typer.Argument(help="File to write: rows.csv for a table, or results.zip for an archive."),
     ],
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     trust: Trust = False,
 ) -> None:
     """Write all results of a suite, as one long table (.csv) or as an archive to publish (.zip).
@@ -336,7 +340,7 @@ def fetch(
 def add(
     method: OwnMethod,
     name: SuiteName = "lite",
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     only: Only = None,
     hours: Hours = None,
     jobs: Jobs = 1,
@@ -411,7 +415,7 @@ def submit(
             "combines other methods also needs `kind: ensemble`.",
         ),
     ] = None,
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     jobs: Jobs = 1,
     trust: Trust = False,
     sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
