@@ -290,9 +290,10 @@ def export(
     from ddr_cli.core.atomic import atomic_write
     from ddr_cli.report.table import Table
     from ddr_cli.suite.archive import write_archive
+    from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
     from ddr_cli.suite.remaining import folder_of
-    from ddr_cli.suite.rows import long_rows, suite_rows
+    from ddr_cli.suite.rows import long_rows
     from ddr_cli.suite.shown import shown_board
 
     if file.suffix not in (".csv", ".zip"):
@@ -308,7 +309,7 @@ def export(
         names = write_archive(suite, parts, folder_of(suite, out), file, shown)
         typer.echo(f"An archive of {len(names)} files:\n  {file}")
         return
-    rows = long_rows(suite_rows(parts))
+    rows = long_rows(benchmark_of(suite, parts).trials)
     atomic_write(file, Table(rows).csv())
     typer.echo(f"A table of {len(rows)} rows:\n  {file}")
 
