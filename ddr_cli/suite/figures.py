@@ -102,7 +102,7 @@ def draw_time(board: Leaderboard) -> Figure:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         # Leave room for the names to the right of their markers.
         axes.set_xlim(right=3 * float(table["seconds"].max()))
-        axes.set_xlabel("CPU seconds of a fit, including tuning")
+        axes.set_xlabel(f"CPU seconds of a fit{', including tuning' if board.tuned else ''}")
         axes.set_ylabel("score")
         set_title(
             figure,

@@ -15,19 +15,18 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.evaluation.statistics import holm, mean_intervals, rank_intervals
 from ddr_cli.spec.budgets import ALL, LABELS
-from ddr_cli.suite.names import INDUCTIVE
+from ddr_cli.spec.controls import SHUFFLED_LABELS
+from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
 from ddr_cli.suite.rows import seconds_of, shared_classifiers
 
 ALPHA = 0.05
 
-_SEVERAL = (
-    "The track '{}' has several numbers of {}, so it has no leaderboard. To see its results, use "
-    "'ddr suite page'."
+_NO_BOARD = (
+    "The track '{}' has {}, so it has no leaderboard. To see its results, use 'ddr suite page'."
 )
 
-
 _NEEDED = (
-    *("dataset", "method", "classifier", "split", "split_hash", LABELS),
+    *("dataset", "method", "classifier", "split", "split_hash", "train", LABELS),
     *("status", "fit_seconds", "tune_seconds"),
 )
 
@@ -200,16 +199,24 @@ def averages_of(
     """Return the averages of rows that leaderboards of several metrics or data sets share."""
     metrics = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
     floors = [f"floor_{name}" for name in metrics]
-    is_meant = (rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)
+    controls = rows["control"].where(rows["track"] == track)
+    # The inductive track ranks methods by their results on true labels, with any controls.
+    if track != INDUCTIVE and (controls == SHUFFLED_LABELS).any():
+        raise InputError(_NO_BOARD.format(track, "permuted labels"))
+    is_meant = (controls == "") & (rows["tuned"] == tuned)
     # The selections below are faster with only the columns that are needed.
     chosen = rows.loc[is_meant, [*_NEEDED, *metrics, *floors]]
     if len(chosen) and (chosen[LABELS] != ALL).all():
-        raise InputError(_SEVERAL.format(track, "labels"))
+        raise InputError(_NO_BOARD.format(track, "several numbers of labels"))
     chosen = chosen[chosen[LABELS] == ALL]
+    if chosen["train"].nunique() > 1:
+        raise InputError(_NO_BOARD.format(track, "several sizes of training sets"))
+    if track == CLASSIFIERS and chosen["method"].nunique() == 1:
+        raise InputError(_NO_BOARD.format(track, "only one method"))
     classifier = _known("classifier", classifier, shared_classifiers(chosen))
     chosen = chosen[chosen["classifier"] == classifier]
     if chosen.duplicated(["dataset", "split", "split_hash", "method"]).any():
-        raise InputError(_SEVERAL.format(track, "dimensions"))
+        raise InputError(_NO_BOARD.format(track, "several numbers of dimensions"))
     met = _methods_per_split(chosen)
     most = met.groupby(chosen["dataset"]).max()
     kept = chosen[met == chosen["dataset"].map(most)]
