@@ -24,7 +24,6 @@ from ddr_cli.cli.options import (
     in_width,
     print_json,
     print_table,
-    records,
 )
 from ddr_cli.cli.run import exit_unless_done, new_failures
 from ddr_cli.core.errors import EXIT_FAILED, InputError
@@ -369,7 +368,7 @@ def add(
     )
     if joined.ours and as_json:
         board = joined.board(joined.rows, tuned=suite.tracks[joined.track].tune is not None)
-        print_json({"method": joined.label, "leaderboard": records(board.table)})
+        print_json({"method": joined.label, "leaderboard": board.table})
     elif joined.ours:
         _show(joined)
     exit_unless_done(joined.endings, allow_failed=not new_failures(joined.endings))
