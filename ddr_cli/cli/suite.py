@@ -386,7 +386,7 @@ def _show(joined: Joined) -> None:
         print_table(console(), leaderboard_table(board, most=5, own=joined.label))
         if tuned or not tunes:
             notes = [*leaderboard_notes(board, suite.methods_of(joined.track))]
-            notes.append(audit_line(joined.audits))
+            notes.append(audit_line(joined.audits, short=True))
             if tunes and not joined.is_tuned:
                 notes.append(
                     f"{joined.label} has nothing to tune; its tuned and default results are equal"
