@@ -24,7 +24,6 @@ from ddr_cli.cli.options import (
     in_width,
     print_json,
     print_table,
-    records,
 )
 from ddr_cli.cli.run import exit_unless_done, new_failures
 from ddr_cli.core.errors import EXIT_FAILED, InputError
@@ -374,7 +373,7 @@ def add(
     )
     if joined.ours and as_json:
         board = joined.board(joined.rows, tuned=suite.tracks[joined.track].tune is not None)
-        print_json({"method": joined.label, "leaderboard": records(board.table)})
+        print_json({"method": joined.label, "leaderboard": board.table})
     elif joined.ours:
         _show(joined)
     exit_unless_done(joined.endings, allow_failed=not new_failures(joined.endings))
@@ -392,7 +391,7 @@ def _show(joined: Joined) -> None:
         print_table(console(), leaderboard_table(board, most=5, own=joined.label))
         if tuned or not tunes:
             notes = [*leaderboard_notes(board, suite.methods_of(joined.track))]
-            notes.append(audit_line(joined.audits))
+            notes.append(audit_line(joined.audits, short=True))
             if tunes and not joined.is_tuned:
                 notes.append(
                     f"{joined.label} has nothing to tune; its tuned and default results are equal"

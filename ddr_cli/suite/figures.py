@@ -32,6 +32,7 @@ from ddr_cli.figures.style import (
     legend_entry,
     look,
     looks_of,
+    name_lines,
     new_figure,
     set_title,
 )
@@ -68,9 +69,7 @@ def draw_scores(board: Leaderboard) -> Figure:
             f"{method_name(row['method'])}   {row['place']} ({ranks_text(row) or '–'})"
             for row in table.to_dict("records")
         ]
-        axes.set_yticks(list(lines), names)
-        axes.set_ylim(len(table) - 0.4, -0.6)
-        axes.grid(visible=False, axis="y")
+        name_lines(axes, names)
         axes.set_xlabel("score: 0 is the majority-class baseline, 1 is no error")
         best = method_name(board.best)
         title = f"{len(table)} methods, {board.how}, on {len(board.means)} data sets"
@@ -331,9 +330,7 @@ def _draw_ends(
     for values, handle in zip(ends, _looks(*words), strict=True):
         style = {"marker": handle.get_marker(), "color": handle.get_color()}
         axes.plot(values, places, linestyle="", label=handle.get_label(), **style)
-    axes.set_yticks(places, names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(visible=False, axis="y")
+    name_lines(axes, names)
     axes.set_xlabel(axis)
     return figure
 
