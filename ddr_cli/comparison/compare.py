@@ -61,7 +61,8 @@ class Comparison:
         that of ``against`` on the same ``n`` splits, ``low`` and ``high`` are the ends of its 95 %
         interval, ``p_value`` is that of the t-test, and ``interval`` is the correction of both;
         ``p_holm`` is adjusted for the number of p-values in the column. Intervals and p-values are
-        missing if the sizes of the training and test sets are unknown.
+        missing if the sizes of the training and test sets are unknown, or if the difference is the
+        same on all splits and not zero (``interval`` says so).
     pairs : DataFrame
         A row per two methods of a track that share ``datasets`` (their number): on how many the
         ``first`` wins, is ``equal`` and loses; ``median_difference`` of the first's mean minus the

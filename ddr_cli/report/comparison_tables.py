@@ -20,7 +20,7 @@ from ddr_cli.comparison.names import (
     number,
     p_text,
 )
-from ddr_cli.comparison.selection import TRACKS
+from ddr_cli.comparison.selection import TRACKS, listed
 from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
 from ddr_cli.report.table import Table
 
@@ -91,14 +91,15 @@ def _best(p_values: pd.Series[float]) -> frozenset[int]:
 
 
 def _best_note(rows: pd.DataFrame) -> str:
-    others = len(rows) - 1
+    others, tests = len(rows) - 1, int(rows["p_best"].notna().sum()) - 1
     if not others:
         return ""
-    if rows["p_best"].isna().any():
+    if not tests:
         return "Bold: the best mean."
+    untested = " A mean without a test is not bold." if tests < others else ""
     return (
         "Bold: the best mean, and means that do not differ from the best mean at 5 % (paired "
-        f"t-test; Holm's correction for {others} comparison{'s' * (others > 1)})."
+        f"t-test; Holm's correction for {tests} comparison{'s' * (tests > 1)}).{untested}"
     )
 
 
@@ -132,9 +133,11 @@ def _notes_of_a_run(
     yield f"Mean and standard deviation on {rows['dataset'].iloc[0]} over {splits}."
     wanted = set(found.differences["against"])
     against = next(iter(differences["against"]), "")
-    corrections = differences["interval"].dropna().unique()
+    is_tested = differences["p_value"].notna()
+    corrections = differences.loc[is_tested, "interval"].unique()
     if against:
         yield f"Difference: method minus {against}."
+        yield from _common_splits(found, differences, rows)
     elif len(rows) > 1 and wanted and not wanted & set(rows["method"]):
         names = " or ".join(sorted(wanted))
         yield f"There are no differences, because {names} was not run on these splits."
@@ -144,8 +147,10 @@ def _notes_of_a_run(
             f"The intervals and p are {'; '.join(corrections)}. 'p, Holm' is adjusted for {tests} "
             f"comparison{'s' if tests > 1 else ''}."
         )
-    elif against:
+    elif differences["interval"].isna().any():
         yield "There is no interval, because the sizes of the training and test sets are unknown."
+    for reason, untested in differences[~is_tested].groupby("interval"):
+        yield f"{listed(list(untested.index))}: {reason}."
     theirs = next(iter(differences["against_track"]), track)
     if _sees_test_set(track) != _sees_test_set(theirs):
         saw, not_seen = "The methods in this table were", f"{against} was not"
@@ -159,6 +164,20 @@ def _notes_of_a_run(
         yield f"{words[0]} tuned; {words[1]} not."
     if rows["failed"].any():
         yield "†: number of failed splits; a failed split scores as the majority-class baseline."
+
+
+def _common_splits(
+    found: Comparison, differences: pd.DataFrame, rows: pd.DataFrame
+) -> Iterator[str]:
+    """Yield on how many splits a difference is, if a method or the reference has more."""
+    methods = found.methods
+    theirs = methods[methods["method"].isin(differences["against"])]
+    theirs = theirs[theirs["dataset"].isin(rows["dataset"])]
+    own = rows.set_index("method")["n"].reindex(differences.index)
+    fewer = differences[differences["n"] < np.maximum(own, theirs["n"].max())]
+    for n, several in fewer.groupby("n"):
+        names, against = listed(list(several.index)), several["against"].iloc[0]
+        yield f"{names}: the difference is over the {n} splits in common with {against}."
 
 
 def _track_words(found: Comparison, track: str) -> str:

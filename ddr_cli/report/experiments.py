@@ -11,7 +11,6 @@ from typing import Any
 from ddr_cli.comparison.names import method_name, metric_name, plain
 from ddr_cli.comparison.runs import Run, load_run
 from ddr_cli.comparison.summary import summary_of, swept_columns
-from ddr_cli.comparison.within_dataset import difference_interval
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
 from ddr_cli.reducers.registry import reference
@@ -118,15 +117,14 @@ def _statistics(run: Run) -> Iterator[str]:
     if not several:
         return
     yield "We report means and standard deviations over the splits."
-    rows = summary_of(run.folder)
-    found = [rows.row(int(i)) for i in rows.methods.index[rows.methods["split"] == several[-1]]]
-    with suppress(InputError):
-        interval = difference_interval((found[0], found[1])) if len(found) > 1 else None
-        if interval is not None:
-            yield (
-                "Differences between methods are paired on the same splits. The 95 % intervals and "
-                f"t-tests are {interval.name}, and the p-values are adjusted by Holm's method."
-            )
+    rows = summary_of(run.folder).methods
+    rows = rows[(rows["split"] == several[-1]) & (rows["metric"] == run.spec.metrics[0])]
+    if len(rows) > 1 and rows["mean_interval"].notna().any():
+        correction = rows["mean_interval"].dropna().iloc[0]
+        yield (
+            "Differences between methods are paired on the same splits. The 95 % intervals and "
+            f"t-tests are {correction}, and the p-values are adjusted by Holm's method."
+        )
 
 
 def _software(run: Run) -> str:
