@@ -55,7 +55,7 @@ class Comparison:
         splits, ``failed`` (the splits on which it failed, scored as the majority-class baseline),
         ``mean``, ``sd``, ``splits`` (their kind, number, sizes and seed), ``p_best`` (of the
         paired t-test against the best mean of the run and track, adjusted by Holm's method for
-        the number of methods; 1 for the best itself).
+        the number of tests; 1 for the best itself, missing without a test).
     differences : DataFrame
         A row per run and method except the reference: ``difference`` is the method's mean minus
         that of ``against`` on the same ``n`` splits, ``low`` and ``high`` are the ends of its 95 %
@@ -112,7 +112,7 @@ def compare(
         The metric to compare. Default: the first run's first metric.
     against : str, optional
         The reference method of `differences`, such as ``NMMP`` or ``NMMP, k-NN``. Default: the
-        first method of each track.
+        first method of each track that did not fail on all splits.
     methods : sequence of str
         The methods to compare; all if empty.
     classifier : str, optional
@@ -161,15 +161,20 @@ def compare(
 
 
 def _references(selection: Selection, against: str | None) -> dict[Track, ComparedMethod | None]:
-    """Return, for each track, the first entry of the reference method."""
+    """Return, for each track, the first entry of the reference method.
+
+    A method that failed on all splits is the reference only if it is requested, or if all did.
+    """
     entries, name = selection.entries, None
     if against is not None:
         name = matching(against, list(dict.fromkeys(entry.name for entry in entries)))[0]
     found: dict[Track, ComparedMethod | None] = {}
     for track in TRACKS:
-        own = (entry for entry in entries if entry.track == track and name in (None, entry.name))
+        own = [entry for entry in entries if entry.track == track and name in (None, entry.name)]
+        own.sort(key=lambda entry: entry.row.failed == entry.row["n"])
         # A requested reference is also used in a track in which it was not run.
-        found[track] = next(own, next((entry for entry in entries if entry.name == name), None))
+        others = (entry for entry in entries if entry.name == name)
+        found[track] = next(iter(own), next(others, None))
     return found
 
 

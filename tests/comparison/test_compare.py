@@ -471,3 +471,26 @@ def test_failed_splits_are_counted(make):
     assert list(found.methods["failed"]) == [1, 0]
     assert found.methods["mean"].iloc[0] > 0.25
     assert " †1" in in_words(found)
+
+
+def test_an_unfinished_method_is_named_with_the_command_that_resumes(make):
+    folder = make("run", {"none": noisy(0.3, 2), "pca": noisy(0.2, 0), "lda": noisy(0.1, 1)})
+    path = folder / "trials.csv"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if not ("lda" in line and "resample-5" in line)]
+    path.write_text("".join(kept), encoding="utf-8")
+    found = compare([folder])
+    assert set(found.methods["method"]) == {"no reduction", "PCA"}
+    assert found.notes == (
+        "Not compared, because the run is unfinished: LDA, k-NN (5 of 6 splits).",
+        "'ddr run run.yaml' resumes the run.",
+    )
+
+
+def test_a_method_that_always_failed_is_the_reference_only_on_request(make):
+    folder = make("run", {"none": 0.6, "pca": noisy(0.2, 0), "lda": noisy(0.1, 1)})
+    table = pd.read_csv(folder / "trials.csv", dtype=str, keep_default_na=False)
+    table.loc[table["reducer"] == "none", ["status", "reason"]] = ["failed", "ValueError: made up"]
+    table.to_csv(folder / "trials.csv", index=False)
+    assert set(compare([folder]).differences["against"]) == {"PCA"}
+    assert set(compare([folder], against="none").differences["against"]) == {"no reduction"}
