@@ -19,12 +19,14 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.across_datasets import EQUIVALENCE, table_of_pairs, table_of_scores
+from ddr_cli.comparison.against_controls import WITH_BASELINE, largest_class_score
 from ddr_cli.comparison.names import is_rate
 from ddr_cli.comparison.selection import (
     TRACKS,
     ComparedMethod,
     Selection,
     Track,
+    listed,
     matching,
     remarks_on,
     select,
@@ -147,7 +149,11 @@ def compare(
     references = _references(selection, against)
     differences = _differences(selection, references)
     pairs = table_of_pairs(selection, equivalence)
-    notes = (*remarks_on(selection.places), *_note_on_datasets(selection))
+    notes = (
+        *remarks_on(selection.places),
+        *_note_on_datasets(selection),
+        *_note_on_scores(selection),
+    )
     _check_common(selection, differences, pairs, notes)
     return Comparison(
         metric=selection.metric,
@@ -290,4 +296,21 @@ def _note_on_datasets(selection: Selection) -> Iterator[str]:
         yield (
             f"Several runs use the same data set: {'; '.join(several)}. Each data set counts once, "
             "with the mean over its runs that have both methods."
+        )
+
+
+def _note_on_scores(selection: Selection) -> Iterator[str]:
+    """Yield which data sets the scaled scores leave out, if there are several data sets."""
+    runs = {entry.place.dataset: entry.place.run for entry in selection.entries}
+    if selection.metric not in WITH_BASELINE or len(runs) < 2:
+        return
+    lacking = [
+        name
+        for name, run in runs.items()
+        if largest_class_score(run.spec, selection.metric, run.fingerprint) is None
+    ]
+    if lacking:
+        yield (
+            f"The scaled scores leave out {listed(lacking)}: the card was not found from this "
+            "folder, does not state the class sizes, or has changed."
         )

@@ -112,7 +112,7 @@ class Picture:
         }
         # Colours and markers show what varies: reducers, or the classifiers of a single reducer.
         self._place = 1 if pairs["reducer_label"].nunique() == 1 else 0
-        largest = largest_class_score(self.run.spec, metric)
+        largest = largest_class_score(self.run.spec, metric, self.run.fingerprint)
         self.largest = np.nan if largest is None else largest * self.scale
         shown = self.rows[["mean", "low", "high"]]
         self.shows_largest = bool(shown.min().min() < self.largest < shown.max().max())

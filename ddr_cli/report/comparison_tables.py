@@ -163,7 +163,10 @@ def _notes_of_a_run(
             words = ("The methods in this table are", f"{against} is")
         yield f"{words[0]} tuned; {words[1]} not."
     if rows["failed"].any():
-        yield "†: number of failed splits; a failed split scores as the majority-class baseline."
+        yield (
+            "†: number of failed splits; a failed split is scored as the majority class of its "
+            "training set."
+        )
 
 
 def _common_splits(
@@ -265,6 +268,11 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.Da
         "A score of 0 is the majority-class baseline, and 1 is no error. The interval is a "
         "bootstrap over data sets."
     ]
+    if found.methods["failed"].any():
+        below.append(
+            "The 0 is the largest class of all samples; a failed split is scored as the majority "
+            "class of its training set."
+        )
     if scores["datasets"].nunique() > 1:
         below.append("Compare methods on different data sets by the pairs, not by this mean.")
     title = f"Mean scaled score: {metric_axis(found.metric)}{_track_words(found, track)}"
