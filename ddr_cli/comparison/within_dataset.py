@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,13 +65,9 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
     if len(found[0].splits) < 2:
         return None
     values = np.mean([each.values for each in found], axis=0)
-    mean = float(values.mean())
-    # Equal up to rounding errors.
-    if abs(mean) > 1e-12 and np.allclose(values, mean, rtol=1e-9, atol=1e-12):
-        return MeanInterval(mean, np.nan, np.nan, np.nan, len(values), _EQUAL)
     # The variance of a mean of differences is at most the mean of their variances.
     variances = [rate_variance(a.values.mean(), b.values.mean()) for a, b in pairs]
-    return corrected_interval(
+    interval = corrected_interval(
         first.summary.run,
         first.family,
         first["metric"],
@@ -79,6 +75,11 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
         float(np.mean(variances)),
         lowest=-1.0,
     )
+    # Equal up to rounding errors.
+    is_equal = np.allclose(values, values[0], rtol=1e-9, atol=1e-12)
+    if interval is not None and is_equal and abs(interval.mean) > 1e-12:
+        return replace(interval, low=np.nan, high=np.nan, p_value=np.nan, name=_EQUAL)
+    return interval
 
 
 def meetings(
