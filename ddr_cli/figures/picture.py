@@ -303,16 +303,20 @@ class Picture:
         return "; ".join(parts)
 
     def _where_best(self, x: str, curve: pd.DataFrame, index: int) -> str:
-        """Return the neighbouring values whose mean is within one Monte-Carlo error of the best."""
-        first = last = list(curve.index).index(index)
+        """Return the best mean, its value, and the range around it within one Monte-Carlo error."""
+        first = last = place = list(curve.index).index(index)
         near = self.within_error(curve, index)
         while first > 0 and near[first - 1]:
             first -= 1
         while last + 1 < len(curve) and near[last + 1]:
             last += 1
-        ends = [self.value_text(x, curve[x].iloc[place]) for place in (first, last)]
-        span = setting_text({x: " to ".join(dict.fromkeys(ends))})
-        return f"{self.word} {self.value_of(self.row(index)['mean'])} at {span}"
+        texts = [self.value_text(x, value) for value in curve[x]]
+        span = " to ".join(dict.fromkeys([texts[first], texts[last]]))
+        best = self.value_of(self.row(index)["mean"])
+        if {*map(self.value_of, curve["mean"].iloc[first : last + 1])} == {best}:
+            return f"{self.word} {best} at {setting_text({x: span})}"
+        at = setting_text({x: texts[place]})
+        return f"{self.word} {best} at {at} ({span}: within one Monte-Carlo error)"
 
     def within_error(self, rows: pd.DataFrame, index: int) -> NDArray[np.bool_]:
         """Return which means are within one Monte-Carlo error, s/√n, of a row's mean."""
