@@ -62,6 +62,7 @@ _SIZES = {
     "labelled": "labelled training samples",
 }
 _FEW_NAMED = 3
+_FEWEST_FOR_BAND = 5  # splits
 
 
 class Picture:
@@ -69,8 +70,9 @@ class Picture:
 
     `rows` are the summary's rows of the metric, rates in percent; `methods` are in the order of the
     spec; `families` are the families of splits, the predefined one first, whatever the size of the
-    training set; quoted numbers that belong to other rows are left out. On an axis of numbers of
-    labels, "all" is one step beyond the largest number; `ticks` has the texts of this axis.
+    training set; quoted numbers that belong to other rows are left out. With fewer than five
+    splits, `low` and `high` are missing. On an axis of numbers of labels, "all" is one step beyond
+    the largest number; `ticks` has the texts of this axis.
     """
 
     def __init__(self, summary: Summary, metric: str, notes: Notes) -> None:
@@ -92,6 +94,8 @@ class Picture:
         self.rows = rows.assign(
             **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}
         )
+        # So few scores do not show where, for example, the middle 80 % lies.
+        self.rows.loc[self.rows["n"] < _FEWEST_FOR_BAND, ["low", "high"]] = np.nan
         if TRAIN in self.rows:
             self.rows["split"] = self.rows["split"].str.partition("-")[0]
         self.note = ""

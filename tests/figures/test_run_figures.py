@@ -110,6 +110,13 @@ def test_the_band_is_the_interval_over_repetitions(summary_of):
     assert heights.max() == pytest.approx(100 * np.quantile(0.10 + np.arange(-4.5, 5) / 1000, 0.9))
 
 
+@pytest.mark.parametrize(("repeats", "has_band"), [(4, False), (5, True)])
+def test_few_splits_have_no_band(summary_of, repeats, has_band):
+    figure = draw(summary_of(sweep={"reducer.beta": BETAS}, repeats=repeats))
+    assert bool(figure.axes[0].collections) == has_band
+    assert (f"the middle 80 % of {repeats} re-splits" in _legend(figure)) == has_band
+
+
 def test_quoted_numbers_are_marked_and_named(summary_of):
     summary = summary_of(sweep={"reducer.beta": BETAS}, log=True)
     rows = summary.rows
