@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from ddr_cli.data.cards import load_card
 from ddr_cli.reducers.registry import reference
 from ddr_cli.report.bibtex import bibtex
 from ddr_cli.report.latex import escaped
+from ddr_cli.spec.cells import expand
 from ddr_cli.spec.components import Item
 from ddr_cli.spec.estimators import load_factory
+from ddr_cli.spec.model import Spec
 
 _LIBRARIES = ("ddr", "numpy", "scipy", "scikit-learn")
 # A citation, between null characters until the text has been escaped for LaTeX.
@@ -40,9 +43,10 @@ def experiments(folder: Path) -> str:
 def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
     spec, cited = run.spec, {name: f"\0{_key(each)}\0" for name, each in entries.items() if each}
     swept = [*swept_columns(run), *spec.axes]
+    tried = _tried(spec)
 
     def told(item: Item) -> str:
-        facts = _settings(item, swept, tuned=spec.tune is not None)
+        facts = _settings(item, swept, tried.get(item.label, item.grids), tuned=bool(spec.tune))
         if getattr(item, "mode", "") == "transductive":
             facts.append("fitted with the unlabelled test samples")
         if only := getattr(item, "only_on", ""):
@@ -51,8 +55,12 @@ def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
         return f"{name} ({', '.join(facts)})" if facts else name
 
     yield _data(run, cited.get(spec.dataset.name, ""))
-    splits = map(run.splits_text, dict.fromkeys(run.trials["family"]))
-    yield f"All methods were evaluated on {' and on '.join(splits)}."
+    splits = " and on ".join(map(run.splits_text, dict.fromkeys(run.trials["family"])))
+    if run.is_complete:
+        yield f"All methods were evaluated on {splits}."
+    else:
+        done = f"only {len(run.trials)} of {run.planned} trials are done"
+        yield f"The run is unfinished: {done}. All methods are to be evaluated on {splits}."
     steps = [_step(step.name, step.params) for step in spec.preprocess]
     yield (
         f"The preprocessing steps were fitted to the training set: {', '.join(steps)}."
@@ -85,11 +93,34 @@ def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
     yield _software(run)
 
 
-def _settings(item: Item, swept: Sequence[str], *, tuned: bool) -> list[str]:
+def _tried(spec: Spec) -> dict[str, dict[str, Sequence[Any]]]:
+    """Return the values of each tuned parameter that are in a candidate, by the item's label.
+
+    They are fewer than in its grid, as the budget and the data set exclude some.
+    """
+    found: dict[str, dict[str, list[Any]]] = {}
+    with suppress(InputError):
+        tunings = {id(cell.tuning): cell.tuning for cell in expand(spec) if cell.tuning}
+        for setting in chain.from_iterable(
+            chain.from_iterable(tuning.candidates) for tuning in tunings.values()
+        ):
+            own = found.setdefault(setting.label, {})
+            for name, value in setting.params.items():
+                values = own.setdefault(name, [])
+                values += [value] if value not in values else []
+    return {
+        label: {name: values for name, values in own.items() if len(values) > 1}
+        for label, own in found.items()
+    }
+
+
+def _settings(
+    item: Item, swept: Sequence[str], tried: Mapping[str, Sequence[Any]], *, tuned: bool
+) -> list[str]:
     """Return an item's parameters that are not swept, each with its values for tuning."""
     facts = []
     for name, value in item.params.items():
-        grid = f" [{', '.join(map(plain, item.grids[name]))}]" if name in item.grids else ""
+        grid = f" [{', '.join(map(plain, tried[name]))}]" if name in tried else ""
         is_swept = f"{item.prefix}.{name}" in swept and not (tuned and grid)
         if value is not None and value is not False and not is_swept:
             facts.append(f"{name} = {plain(value)}{grid if tuned else ''}")
