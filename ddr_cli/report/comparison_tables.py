@@ -28,7 +28,14 @@ _ALPHA = 0.05
 
 
 class ShownComparison(Comparison):
-    """A comparison that a notebook displays like the tables of the report page."""
+    """A comparison that `print` and a notebook show like the tables of the report page."""
+
+    def __str__(self) -> str:
+        tables = [
+            "\n".join([table.title, table.frame.to_string(index=False), *table.notes])
+            for table in comparison_tables(self)
+        ]
+        return "\n\n".join([*tables, *self.notes])
 
     def _repr_html_(self) -> str:
         shown = Markup("")

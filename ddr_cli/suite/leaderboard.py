@@ -26,13 +26,15 @@ _SEVERAL = (
 )
 
 
+_MOST_SHOWN = 20
+
 _NEEDED = (
     *("dataset", "method", "classifier", "split", "split_hash", LABELS),
     *("status", "fit_seconds", "tune_seconds"),
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Leaderboard:
     """Methods of one track with one classifier, each tuned or each at its defaults.
 
@@ -63,6 +65,12 @@ class Leaderboard:
     floors: dict[str, float]
     splits: dict[str, int]
     left_out: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        what = f"{len(self.table)} methods {self.how} on {len(self.splits)} data sets"
+        columns = ["place", "method", "score", "low", "high", "mean", "failed"]
+        rows = self.table[columns].round(4).to_string(index=False, max_rows=_MOST_SHOWN)
+        return f"<Leaderboard of {what}: {self.track}, {self.classifier}, {self.metric}>\n{rows}"
 
     def level(self, reference: str = "best") -> pd.Series[bool]:
         """Return which rows of the table cannot be distinguished from `best` or `baseline`.
