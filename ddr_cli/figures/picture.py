@@ -71,7 +71,7 @@ class Picture:
     `rows` are the summary's rows of the metric, rates in percent; `methods` are in the order of the
     spec; `families` are the families of splits, the predefined one first, whatever the size of the
     training set; quoted numbers that belong to other rows are left out. With fewer than five
-    splits, `low` and `high` are missing. On an axis of numbers of labels, "all" is one step beyond
+    splits, `low` and `high` are the lowest and highest score. On an axis of numbers of labels, "all" is one step beyond
     the largest number; `ticks` has the texts of this axis.
     """
 
@@ -94,8 +94,13 @@ class Picture:
         self.rows = rows.assign(
             **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}
         )
+        self.rows["interval"] = "the middle " + self.rows["interval"].astype(str)
         # So few scores do not show where, for example, the middle 80 % lies.
-        self.rows.loc[self.rows["n"] < _FEWEST_FOR_BAND, ["low", "high"]] = np.nan
+        for index in self.rows.index[self.rows["n"].between(2, _FEWEST_FOR_BAND - 1)]:
+            values = summary.row(int(index)).values * self.scale
+            self.rows.loc[index, ["low", "high"]] = values.min(), values.max()
+            kind = self.rows.loc[index, "interval"].partition(" of ")[2]
+            self.rows.loc[index, "interval"] = f"the range of {kind}"
         if TRAIN in self.rows:
             self.rows["split"] = self.rows["split"].str.partition("-")[0]
         self.note = ""
@@ -384,7 +389,7 @@ class Picture:
             found.append(legend_entry(text, marker="o", color=NEUTRAL, markerfacecolor="white"))
         bands = self.rows.dropna(subset=["low"])
         if len(bands):
-            label = f"the middle {bands['interval'].iloc[0]}"
+            label = bands["interval"].iloc[0]
             found.append(Patch(facecolor=NEUTRAL, alpha=0.35, label=label))
         if largest and self.shows_largest:
             text = f"majority class ({self.largest:.1f} %)"

@@ -110,11 +110,16 @@ def test_the_band_is_the_interval_over_repetitions(summary_of):
     assert heights.max() == pytest.approx(100 * np.quantile(0.10 + np.arange(-4.5, 5) / 1000, 0.9))
 
 
-@pytest.mark.parametrize(("repeats", "has_band"), [(4, False), (5, True)])
-def test_few_splits_have_no_band(summary_of, repeats, has_band):
+@pytest.mark.parametrize(
+    ("repeats", "band"), [(4, "the range of 4 re-splits"), (5, "the middle 80 % of 5 re-splits")]
+)
+def test_the_band_of_few_splits_is_their_range(summary_of, repeats, band):
     figure = draw(summary_of(sweep={"reducer.beta": BETAS}, repeats=repeats))
-    assert bool(figure.axes[0].collections) == has_band
-    assert (f"the middle 80 % of {repeats} re-splits" in _legend(figure)) == has_band
+    assert [text for text in _legend(figure) if text.endswith("re-splits")][1:] == [band]
+    heights = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    scores = 100 * (0.10 + (np.arange(repeats) - 4.5) / 1000)
+    assert (heights.max() == pytest.approx(scores.max())) == (repeats == 4)
+    assert (heights.min() == pytest.approx(scores.min())) == (repeats == 4)
 
 
 def test_quoted_numbers_are_marked_and_named(summary_of):
