@@ -71,8 +71,8 @@ class Picture:
     `rows` are the summary's rows of the metric, rates in percent; `methods` are in the order of the
     spec; `families` are the families of splits, the predefined one first, whatever the size of the
     training set; quoted numbers that belong to other rows are left out. With fewer than five
-    splits, `low` and `high` are the lowest and highest score. On an axis of numbers of labels, "all" is one step beyond
-    the largest number; `ticks` has the texts of this axis.
+    splits, `low` and `high` are the lowest and highest score. On an axis of numbers of labels,
+    "all" is one step beyond the largest number; `ticks` has the texts of this axis.
     """
 
     def __init__(self, summary: Summary, metric: str, notes: Notes) -> None:

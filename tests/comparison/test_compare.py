@@ -441,8 +441,8 @@ def test_a_tuned_method_stands_beside_its_default(tmp_path):
     assert "tuned methods" in titles[1]
     assert found.methods["chosen"].iloc[1].startswith("dim = ")
     assert any("shuffled labels" in note for note in found.notes)
-    at = compare([tmp_path / "tuned"], at=["n_components=1"], classifier="knn")
-    assert any("LDA, tuned cannot have dim = 1" in note for note in at.notes)
+    at = compare([tmp_path / "tuned"], at=["n_components=2"], classifier="knn")
+    assert any("LDA, tuned cannot have dim = 2" in note for note in at.notes)
 
 
 def test_one_budget_of_labels_is_compared(tmp_path):
