@@ -25,27 +25,28 @@ _NO_BOARD = (
     "The track '{}' has {}, so it has no leaderboard. To see its results, use 'ddr suite page'."
 )
 
+_MOST_SHOWN = 20
+
 _NEEDED = (
     *("dataset", "method", "classifier", "split", "split_hash", "train", LABELS),
     *("status", "fit_seconds", "tune_seconds"),
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Leaderboard:
     """Methods of one track with one classifier, each tuned or each at its defaults.
 
     `table` has a row per method, by rank (`place`): the scaled `score` (0: majority-class baseline,
     1: no error), a mean over data sets, with its bootstrap interval `low` to `high`; the interval
     `rank_low` to `rank_high` of the rank, and the fraction `first` of resamples of the data sets in
-    which the method ranks first; the `mean`
-    of the metric; the fraction of `failed` splits; the mean CPU `seconds` of a fit with its tuning;
-    and, compared with `best` and `baseline`, the median difference of the metric, wins, equal and
-    losses over data sets, and Wilcoxon's p with and without Holm's correction. By data set and
-    method, `means` has the metric, `scores` the scaled score, `seconds` and `failures` the mean
-    time and the fraction of failed splits; `floors` has the metric of the majority class by data
-    set. `splits` is the number of shared splits of each data
-    set; data sets without any are `left_out`.
+    which the method ranks first; the `mean` of the metric; the fraction of `failed` splits; the
+    mean CPU `seconds` of a fit with its tuning; and, compared with `best` and `baseline`, the
+    median difference of the metric, wins, equal and losses over data sets, and Wilcoxon's p with
+    and without Holm's correction. By data set and method, `means` has the metric, `scores` the
+    scaled score, `seconds` and `failures` the mean time and the fraction of failed splits; `floors`
+    has the metric of the majority class by data set. `splits` is the number of shared splits of
+    each data set; data sets without any are `left_out`.
     """
 
     track: str
@@ -62,6 +63,12 @@ class Leaderboard:
     floors: dict[str, float]
     splits: dict[str, int]
     left_out: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        what = f"{len(self.table)} methods {self.how} on {len(self.splits)} data sets"
+        columns = ["place", "method", "score", "low", "high", "mean", "failed"]
+        rows = self.table[columns].round(4).to_string(index=False, max_rows=_MOST_SHOWN)
+        return f"<Leaderboard of {what}: {self.track}, {self.classifier}, {self.metric}>\n{rows}"
 
     def level(self, reference: str = "best") -> pd.Series[bool]:
         """Return which rows of the table cannot be distinguished from `best` or `baseline`.
