@@ -23,7 +23,8 @@ HOLDS = {True: "holds", False: "the opposite holds", None: "not supported"}
 
 def old_rows() -> pd.DataFrame:
     """Return version 1's rows, with the present names of methods."""
-    return pd.read_parquet(OLD_ROWS).replace({"method": RENAMED})
+    # Version 1 had no track of training sizes.
+    return pd.read_parquet(OLD_ROWS).replace({"method": RENAMED}).assign(train=None)
 
 
 def of_fewer_splits() -> pd.DataFrame:

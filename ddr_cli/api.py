@@ -302,7 +302,7 @@ def leaderboard(
         of ``ddr suite fetch`` are used.
     **options
         As for `ddr_cli.suite.leaderboard.leaderboard`: ``classifier``, ``metric``, ``tuned``,
-        ``track``, ``datasets``.
+        ``track``, ``datasets``. Methods of a track without tuning are at their defaults.
 
     Returns
     -------
@@ -325,7 +325,8 @@ def leaderboard(
     with nothing_fitted():
         found = load_suite(suite)
         rows = suite_rows(parts_of(found, folder_of(found, Path(out)), tracks=[track]))
-    return leaderboard(rows, **{"baseline": found.baseline_of(track), **options})
+    tuned = options.pop("tuned", True) and found.tracks[track].tune is not None
+    return leaderboard(rows, **{"baseline": found.baseline_of(track), **options}, tuned=tuned)
 
 
 def join_suite(
@@ -363,7 +364,7 @@ def join_suite(
     classifier, metric : str, optional
         The classifier and metric of the comparison. Default: the suite's first.
     tuned : bool
-        Compare tuned methods, instead of methods at their defaults.
+        Compare tuned methods if the suite tunes them, instead of methods at their defaults.
     trust : bool
         Run code that `method` names by its file or module, with your permissions.
 
@@ -396,6 +397,7 @@ def join_suite(
             classifier=classifier,
             metric=metric,
         )
+        tuned = tuned and found.tracks[joined.track].tune is not None
         return joined.board(joined.rows, tuned=tuned)
 
 

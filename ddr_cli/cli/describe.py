@@ -63,23 +63,16 @@ def describe(
 
 
 def _print_dimensions(name: str) -> None:
+    from ddr_cli.core.progress import track
     from ddr_cli.data import load_dataset
-    from ddr_cli.engine import make_progress
-    from ddr_cli.evaluation.intrinsic_dimension import estimate_class_dimensions
+    from ddr_cli.evaluation.intrinsic_dimension import estimate_class_dimension
     from ddr_cli.report.descriptions import dimension_notes, dimension_table
 
     dataset = load_dataset(name)
-    progress = make_progress(unit="classes")
-    progress.begin(dataset.name, len(dataset.target_names), 0)
-    try:
-        found = estimate_class_dimensions(
-            dataset.X,
-            dataset.y,
-            dataset.target_names,
-            advance=lambda done: progress.advance(int(done), int(not done)),
-        )
-    finally:
-        progress.end()
+    found = [
+        estimate_class_dimension(each, dataset.X[dataset.y == code])
+        for code, each in enumerate(track(dataset.target_names, "Classes"))
+    ]
     typer.echo("")
     print_table(console(), dimension_table(dataset.name, found))
     for note in dimension_notes(found):

@@ -19,7 +19,6 @@ from ddr_cli.cli import completion
 from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.console import Console
 
     from ddr_cli.data import Sources
@@ -165,18 +164,13 @@ def print_table(screen: Console, table: Table) -> None:
 
 
 def print_json(content: Any) -> None:
-    """Print JSON; missing values are null."""
+    """Print JSON, a frame as its rows; missing values are null."""
     import json
 
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    def rows(frame: Any) -> Any:
+        return json.loads(frame.to_json(orient="records"))
 
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame for JSON."""
-    import json
-
-    found: list[dict[str, Any]] = json.loads(frame.to_json(orient="records"))
-    return found
+    typer.echo(json.dumps(content, default=rows, indent=2, ensure_ascii=False))
 
 
 def in_width(text: str, *, indent: int = 0) -> str:

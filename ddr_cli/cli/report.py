@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ddr_cli.cli.options import AsJson, console, in_width, print_json, print_table, records
+from ddr_cli.cli.options import AsJson, console, in_width, print_json, print_table
 from ddr_cli.core.errors import EXIT_FAILED
 from ddr_cli.report import Format
 
@@ -85,7 +85,7 @@ def _print_json(outcome: ReportOutcome) -> None:
     """Print the verdicts by paper, and the summaries of the runs without a paper."""
     from ddr_cli.papers.record import verdict_record
 
-    runs = {each.run.name: records(each.rows) for each in outcome.assessment.others}
+    runs = {each.run.name: each.rows for each in outcome.assessment.others}
     print_json({"papers": verdict_record(outcome.assessment), "runs": runs})
 
 

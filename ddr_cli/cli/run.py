@@ -17,7 +17,6 @@ from ddr_cli.cli.options import (
     load,
     print_json,
     print_table,
-    records,
     refuse_shared_folder,
     takes_run_options,
 )
@@ -132,7 +131,7 @@ def _show(
 
             write_run(summary, notes_on(summary))
         if options.as_json:
-            summaries[outcome.folder.name] = records(summary.rows)
+            summaries[outcome.folder.name] = summary.rows
         elif not options.quiet and not outcome.interrupted:
             _show_results(outcome, summary)
             if not one_of_several:

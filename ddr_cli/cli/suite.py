@@ -24,7 +24,6 @@ from ddr_cli.cli.options import (
     in_width,
     print_json,
     print_table,
-    records,
 )
 from ddr_cli.cli.run import exit_unless_done, new_failures
 from ddr_cli.core.errors import EXIT_FAILED, InputError
@@ -53,6 +52,10 @@ Out = Annotated[
     typer.Option(
         "--out", help="The folder in which the command creates suite_<name>/.", file_okay=False
     ),
+]
+Results = Annotated[
+    Path,
+    typer.Option("--out", help="The folder that contains suite_<name>/.", file_okay=False),
 ]
 Tracks = Annotated[
     list[str] | None,
@@ -176,7 +179,7 @@ def _print_error(text: str) -> None:
 def status(
     name: SuiteName,
     hours: Hours = None,
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     tracks: Tracks = None,
     only: Only = None,
     as_json: AsJson = False,
@@ -214,7 +217,7 @@ def _print_shown(found: dict[str, Any], as_json: bool) -> None:
 @app.command("table")
 def table(
     name: SuiteName,
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     track: Annotated[
         str, typer.Option("--track", metavar="NAME", help="The track to compare.")
     ] = "inductive",
@@ -248,7 +251,7 @@ def table(
 @app.command("page")
 def page(
     name: SuiteName,
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     trust: Trust = False,
 ) -> None:
     """Write a suite's pages: the leaderboard, and one page per method and per data set.
@@ -274,7 +277,7 @@ def export(
         Path,
         typer.Argument(help="File to write: rows.csv for a table, or results.zip for an archive."),
     ],
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     trust: Trust = False,
 ) -> None:
     """Write all results of a suite, as one long table (.csv) or as an archive to publish (.zip).
@@ -286,9 +289,10 @@ def export(
     from ddr_cli.core.atomic import atomic_write
     from ddr_cli.report.table import Table
     from ddr_cli.suite.archive import write_archive
+    from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
     from ddr_cli.suite.remaining import folder_of
-    from ddr_cli.suite.rows import long_rows, suite_rows
+    from ddr_cli.suite.rows import long_rows
     from ddr_cli.suite.shown import shown_board
 
     if file.suffix not in (".csv", ".zip"):
@@ -304,7 +308,7 @@ def export(
         names = write_archive(suite, parts, folder_of(suite, out), file, shown)
         typer.echo(f"An archive of {len(names)} files:\n  {file}")
         return
-    rows = long_rows(suite_rows(parts))
+    rows = long_rows(benchmark_of(suite, parts).trials)
     atomic_write(file, Table(rows).csv())
     typer.echo(f"A table of {len(rows)} rows:\n  {file}")
 
@@ -336,7 +340,7 @@ def fetch(
 def add(
     method: OwnMethod,
     name: SuiteName = "lite",
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     only: Only = None,
     hours: Hours = None,
     jobs: Jobs = 1,
@@ -369,7 +373,7 @@ def add(
     )
     if joined.ours and as_json:
         board = joined.board(joined.rows, tuned=suite.tracks[joined.track].tune is not None)
-        print_json({"method": joined.label, "leaderboard": records(board.table)})
+        print_json({"method": joined.label, "leaderboard": board.table})
     elif joined.ours:
         _show(joined)
     exit_unless_done(joined.endings, allow_failed=not new_failures(joined.endings))
@@ -387,7 +391,7 @@ def _show(joined: Joined) -> None:
         print_table(console(), leaderboard_table(board, most=5, own=joined.label))
         if tuned or not tunes:
             notes = [*leaderboard_notes(board, suite.methods_of(joined.track))]
-            notes.append(audit_line(joined.audits))
+            notes.append(audit_line(joined.audits, short=True))
             if tunes and not joined.is_tuned:
                 notes.append(
                     f"{joined.label} has nothing to tune; its tuned and default results are equal"
@@ -411,7 +415,7 @@ def submit(
             "combines other methods also needs `kind: ensemble`.",
         ),
     ] = None,
-    out: Out = Path("results"),
+    out: Results = Path("results"),
     jobs: Jobs = 1,
     trust: Trust = False,
     sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)

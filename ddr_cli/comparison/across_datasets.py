@@ -133,7 +133,8 @@ def table_of_scores(selection: Selection) -> pd.DataFrame:
         [(e.track, e.name, e.place.dataset, e.row["mean"]) for e in selection.entries],
         columns=["track", "method", "dataset", "mean"],
     )
-    floors = [largest_class_score(e.place.run.spec, metric) for e in selection.entries]
+    runs = [entry.place.run for entry in selection.entries]
+    floors = [largest_class_score(run.spec, metric, run.fingerprint) for run in runs]
     rows["score"] = scaled_scores(rows["mean"], pd.Series(floors, dtype=float), metric)
     records = []
     for track in TRACKS:

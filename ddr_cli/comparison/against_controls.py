@@ -16,6 +16,9 @@ from ddr_cli.spec.controls import FULL_FEATURES, SEEN, STRONG
 from ddr_cli.spec.feasible import NOTHING
 from ddr_cli.spec.model import Spec, is_card_path
 
+WITH_BASELINE = ("error", "accuracy", "balanced_accuracy")
+"""Metrics whose value for the majority-class baseline follows from the sizes of the classes."""
+
 AGREEMENTS = {"error": -1, "accuracy": 1}
 """Metrics that determine the accuracy, and the sign with which they enter it."""
 
@@ -33,13 +36,19 @@ def scaled(score: Any, low: Any, high: Any) -> Any:
     return np.subtract(score, low) / span
 
 
-def largest_class_score(spec: Spec, metric: str) -> float | None:
-    """Return the score of the majority-class baseline, None if the card does not determine it."""
+def largest_class_score(spec: Spec, metric: str, fingerprint: str = "") -> float | None:
+    """Return the score of the majority-class baseline, None if the card does not determine it.
+
+    A card that is given by its path counts only if it has this fingerprint.
+    """
     dataset = spec.dataset
-    if metric not in ("error", "accuracy", "balanced_accuracy") or is_card_path(dataset.name):
+    if metric not in WITH_BASELINE:
         return None
     try:
-        card = load_card(dataset.name)
+        card = load_card(spec.card)
+        # The path may lead to another card, as a run does not know the folder of its spec.
+        if is_card_path(dataset.name) and card.expect.fingerprint != fingerprint:
+            return None
         options = card.choose(dict(dataset.options))  # type: ignore[arg-type]  # checked there
         # If options change the size of a generated data set, only its class fractions stay known.
         classes = card.expected(options).classes or card.expect.classes
@@ -61,7 +70,7 @@ class AgainstControls:
     `high`, the score of the classifier on all features (named `strongest`), is 1. With budgets of
     labels, the scale of each budget has its own `high`; the attribute has the last one. ``seen``
     and ``held_out`` are the accuracies on permuted labels, in the set that the method was fitted to
-    and in the other set.
+    and in the other set. A method that ``failed`` on all ``n`` splits has only its ``mean``.
     """
 
     metric: str
@@ -80,7 +89,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
     methods = summary.methods
     methods = methods[(methods["metric"] == metric) & _of_kind(methods, family)]
     highs, strongest = _strongest(run, methods)
-    low = largest_class_score(run.spec, metric)
+    low = largest_class_score(run.spec, metric, run.fingerprint)
     agreements = _agreements(summary, family)
     records = []
     for index in methods.index:
@@ -90,17 +99,22 @@ def against_controls(summary: Summary) -> AgainstControls | None:
             "classifier": row["classifier_label"],
             "setting": row.setting,
             "mean": row["mean"],
+            "failed": row.failed,
+            "n": row["n"],
         }
+        records.append(record)
+        if row.failed == row["n"]:
+            continue
         high = highs.get(_place(row))
         if low is not None and high is not None:
             record["scaled"] = scaled(row["mean"], low, high)
         # Shuffled labels are only used at default settings, so tuned rows have no such control.
         if not row.is_tuned:
             record |= agreements.get(_key(row), {})
-        records.append(record)
     if not records:
         return None
-    columns = ["reducer", "classifier", "setting", "mean", "scaled", "seen", "held_out"]
+    columns = ["reducer", "classifier", "setting", "mean", "failed", "n"]
+    columns += ["scaled", "seen", "held_out"]
     table = pd.DataFrame(records, columns=columns).dropna(axis="columns", how="all")
     last = list(highs.values())[-1] if highs else None
     return AgainstControls(metric, table, low, last, strongest)
@@ -136,6 +150,8 @@ def _agreements(summary: Summary, family: str) -> dict[tuple[object, ...], dict[
     rows = summary.shuffled
     for index in rows.index[_of_kind(rows, family)]:
         row = Row(summary, int(index))
+        if row.failed == row["n"]:
+            continue
         own = found.setdefault(_key(row), {})
         if row["metric"] == SEEN:
             own["seen"] = 1 - row["mean"]

@@ -19,12 +19,14 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.across_datasets import EQUIVALENCE, table_of_pairs, table_of_scores
+from ddr_cli.comparison.against_controls import WITH_BASELINE, largest_class_score
 from ddr_cli.comparison.names import is_rate
 from ddr_cli.comparison.selection import (
     TRACKS,
     ComparedMethod,
     Selection,
     Track,
+    listed,
     matching,
     remarks_on,
     select,
@@ -55,13 +57,14 @@ class Comparison:
         splits, ``failed`` (the splits on which it failed, scored as the majority-class baseline),
         ``mean``, ``sd``, ``splits`` (their kind, number, sizes and seed), ``p_best`` (of the
         paired t-test against the best mean of the run and track, adjusted by Holm's method for
-        the number of methods; 1 for the best itself).
+        the number of tests; 1 for the best itself, missing without a test).
     differences : DataFrame
         A row per run and method except the reference: ``difference`` is the method's mean minus
         that of ``against`` on the same ``n`` splits, ``low`` and ``high`` are the ends of its 95 %
         interval, ``p_value`` is that of the t-test, and ``interval`` is the correction of both;
         ``p_holm`` is adjusted for the number of p-values in the column. Intervals and p-values are
-        missing if the sizes of the training and test sets are unknown.
+        missing if the sizes of the training and test sets are unknown, or if the difference is the
+        same on all splits and not zero (``interval`` says so).
     pairs : DataFrame
         A row per two methods of a track that share ``datasets`` (their number): on how many the
         ``first`` wins, is ``equal`` and loses; ``median_difference`` of the first's mean minus the
@@ -111,7 +114,7 @@ def compare(
         The metric to compare. Default: the first run's first metric.
     against : str, optional
         The reference method of `differences`, such as ``NMMP`` or ``NMMP, k-NN``. Default: the
-        first method of each track.
+        first method of each track that did not fail on all splits.
     methods : sequence of str
         The methods to compare; all if empty.
     classifier : str, optional
@@ -146,7 +149,11 @@ def compare(
     references = _references(selection, against)
     differences = _differences(selection, references)
     pairs = table_of_pairs(selection, equivalence)
-    notes = (*remarks_on(selection.places), *_note_on_datasets(selection))
+    notes = (
+        *remarks_on(selection.places),
+        *_note_on_datasets(selection),
+        *_note_on_scores(selection),
+    )
     _check_common(selection, differences, pairs, notes)
     return Comparison(
         metric=selection.metric,
@@ -160,15 +167,20 @@ def compare(
 
 
 def _references(selection: Selection, against: str | None) -> dict[Track, ComparedMethod | None]:
-    """Return, for each track, the first entry of the reference method."""
+    """Return, for each track, the first entry of the reference method.
+
+    A method that failed on all splits is the reference only if it is requested, or if all did.
+    """
     entries, name = selection.entries, None
     if against is not None:
         name = matching(against, list(dict.fromkeys(entry.name for entry in entries)))[0]
     found: dict[Track, ComparedMethod | None] = {}
     for track in TRACKS:
-        own = (entry for entry in entries if entry.track == track and name in (None, entry.name))
+        own = [entry for entry in entries if entry.track == track and name in (None, entry.name)]
+        own.sort(key=lambda entry: entry.row.failed == entry.row["n"])
         # A requested reference is also used in a track in which it was not run.
-        found[track] = next(own, next((entry for entry in entries if entry.name == name), None))
+        others = (entry for entry in entries if entry.name == name)
+        found[track] = next(iter(own), next(others, None))
     return found
 
 
@@ -284,4 +296,21 @@ def _note_on_datasets(selection: Selection) -> Iterator[str]:
         yield (
             f"Several runs use the same data set: {'; '.join(several)}. Each data set counts once, "
             "with the mean over its runs that have both methods."
+        )
+
+
+def _note_on_scores(selection: Selection) -> Iterator[str]:
+    """Yield which data sets the scaled scores leave out, if there are several data sets."""
+    runs = {entry.place.dataset: entry.place.run for entry in selection.entries}
+    if selection.metric not in WITH_BASELINE or len(runs) < 2:
+        return
+    lacking = [
+        name
+        for name, run in runs.items()
+        if largest_class_score(run.spec, selection.metric, run.fingerprint) is None
+    ]
+    if lacking:
+        yield (
+            f"The scaled scores leave out {listed(lacking)}: the card was not found from this "
+            "folder, does not state the class sizes, or has changed."
         )

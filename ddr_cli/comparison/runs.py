@@ -54,6 +54,11 @@ class Run:
         return self.trials[self.trials["status"] == "ok"]
 
     @property
+    def fingerprint(self) -> str:
+        """The fingerprint of its data set, empty if the manifest does not have it."""
+        return self.manifest.data.fingerprint if self.manifest.data else ""
+
+    @property
     def planned(self) -> int:
         """The number of trials that the spec has."""
         return self.manifest.planned

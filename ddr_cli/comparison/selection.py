@@ -25,7 +25,8 @@ from ddr_cli.comparison.summary import (
     summary_of,
     with_tuned_names,
 )
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.errors import InputError, did_you_mean, printable
+from ddr_cli.core.registry import spec_word
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.spec.budgets import ALL, LABELS
@@ -224,10 +225,14 @@ def _repeated(place: ComparedRun, metric: str) -> pd.DataFrame:
     elif len(partial := rows[~complete]):
         names = dict.fromkeys(
             f"{row['reducer_label']}, {row['classifier_label']} ({row['n']} of {row['planned']} "
-            "splits succeeded)"
+            "splits)"
             for row in partial.to_dict("records")
         )
-        place.remarks.append(f"Not compared, because some splits failed: {listed(list(names))}")
+        why = "some splits failed" if run.is_complete else "the run is unfinished"
+        place.remarks.append(f"Not compared, because {why}: {listed(list(names))}")
+        if not run.is_complete:
+            word = printable(spec_word(run.folder.name))
+            place.remarks.append(f"'ddr run {word}' resumes the run")
     return rows[complete]
 
 

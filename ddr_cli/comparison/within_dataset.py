@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,8 @@ from ddr_cli.evaluation.statistics import MeanInterval, rate_variance
 
 if TYPE_CHECKING:
     from ddr_cli.comparison.selection import ComparedMethod
+
+_EQUAL = "the differences are the same on all splits, so there is no test"
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
     """Return the interval of the mean of first minus second, of several pairs averaged by split.
 
     None with fewer than two splits, or if the sizes of the training and test sets are unknown; an
-    `InputError` if the rows were not all run on the same splits.
+    `InputError` if the rows were not all run on the same splits. If the differences are equal but
+    not zero, their variance can't be estimated: the interval and p are nan, and `name` says why.
     """
     found = [paired(first, second) for first, second in pairs]
     if len({each.splits for each in found}) > 1:
@@ -61,16 +64,22 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
     first = pairs[0][0]
     if len(found[0].splits) < 2:
         return None
+    values = np.mean([each.values for each in found], axis=0)
     # The variance of a mean of differences is at most the mean of their variances.
     variances = [rate_variance(a.values.mean(), b.values.mean()) for a, b in pairs]
-    return corrected_interval(
+    interval = corrected_interval(
         first.summary.run,
         first.family,
         first["metric"],
-        np.mean([each.values for each in found], axis=0),
+        values,
         float(np.mean(variances)),
         lowest=-1.0,
     )
+    # Equal up to rounding errors.
+    is_equal = np.allclose(values, values[0], rtol=1e-9, atol=1e-12)
+    if interval is not None and is_equal and abs(interval.mean) > 1e-12:
+        return replace(interval, low=np.nan, high=np.nan, p_value=np.nan, name=_EQUAL)
+    return interval
 
 
 def meetings(

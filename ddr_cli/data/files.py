@@ -83,18 +83,14 @@ def is_archive(path: Path) -> bool:
 
 
 def read_members(
-    path: Path,
-    *,
-    wanted: Callable[[str], bool] | None = None,
-    limit: int = UNPACKED_LIMIT,
-    most_files: int = MOST_FILES,
+    path: Path, *, wanted: Callable[[str], bool] | None = None
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of each file in a zip or tar archive (gz, bz2, xz or plain).
 
     Names have forward slashes and no leading ``./``. Folders, links, devices, names that lead out
     of the archive, files of file managers (``__MACOSX``, dot files) and members whose name is not
-    `wanted` are skipped. An archive that unpacks to more than `limit` bytes or holds more than
-    `most_files` files is rejected.
+    `wanted` are skipped. An archive that unpacks to more than `UNPACKED_LIMIT` bytes or holds more
+    than `MOST_FILES` files is rejected.
     """
     read = _zip_members if zipfile.is_zipfile(path) else _tar_members
     total = 0
@@ -102,10 +98,12 @@ def read_members(
         for count, (size, name, content) in enumerate(read(path), start=1):
             # Unwanted files count, too: a tar archive must be unpacked to get past them.
             total += size
-            if total > limit:
-                raise InputError(f"{path} unpacks to more than the limit of {limit} bytes.")
-            if count > most_files:
-                raise InputError(f"{path} contains more files than the limit of {most_files}.")
+            if total > UNPACKED_LIMIT:
+                raise InputError(
+                    f"{path} unpacks to more than the limit of {UNPACKED_LIMIT} bytes."
+                )
+            if count > MOST_FILES:
+                raise InputError(f"{path} contains more files than the limit of {MOST_FILES}.")
             inner = _inner_name(name)
             if content is not None and inner is not None and (wanted is None or wanted(inner)):
                 yield inner, content()

@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from ddr_cli.engine.rows.manifest import read_manifest as read_manifest
     from ddr_cli.engine.run import RunOutcome as RunOutcome
     from ddr_cli.engine.run import RunSettings as RunSettings
-    from ddr_cli.engine.run import make_executor as make_executor
     from ddr_cli.engine.run import run_spec as run_spec
     from ddr_cli.engine.run import run_specs as run_specs
     from ddr_cli.engine.status import PlanFacts as PlanFacts
     from ddr_cli.engine.status import describe_plan as describe_plan
     from ddr_cli.engine.status import run_status as run_status
-    from ddr_cli.engine.work.local import LocalExecutor as LocalExecutor
 else:
     __getattr__, __dir__ = lazy_names(__name__, __file__)

@@ -201,6 +201,9 @@ class _Embedded:
         self._n = split.n_train
         with ended_after():
             self.train, self.test = self._fit(split.X[self._n :])
+        # NaN differs from itself, so a comparison of such embeddings would refute every question.
+        if not all(np.isfinite(part).all() for part in (self.train, self.test)):
+            raise ValueError("the method returns infinite or undefined values")
 
     def _fit(self, test: Any, batches: Sequence[slice] = (slice(None),)) -> tuple[Any, Any]:
         """Return the embeddings of the training set and of test samples, batch by batch."""

@@ -51,13 +51,11 @@ class Display(Progress):
     Several runs have a second bar for their totals. Each run ends with a line.
     """
 
-    def __init__(
-        self, stream: TextIO | None = None, unit: str = "trials", totals: BatchTotals | None = None
-    ) -> None:
+    def __init__(self, stream: TextIO | None = None, totals: BatchTotals | None = None) -> None:
         from rich.console import Console
 
         self._console = Console(file=stream, stderr=stream is None)
-        self._unit, self._totals = unit, totals
+        self._totals = totals
         self._all_done = totals.done if totals is not None else 0
         self._work, self._work_began = "", 0.0
         self._is_brief = totals is not None and totals.in_rounds
@@ -95,7 +93,7 @@ class Display(Progress):
         self._bars.start()
         if not (self._console.is_terminal or self._is_brief):
             already = f", {done} of them already done" if done else ""
-            self.note(f"{name}: {total} {self._unit}{already}")
+            self.note(f"{name}: {total} trials{already}")
 
     def advance(self, ok: int, failed: int) -> None:
         """Move the bars, or write a line if the last one is old enough."""
@@ -140,7 +138,7 @@ class Display(Progress):
         own = self._bars.tasks[0]
         left = own.time_remaining
         parts = [
-            f"{own.completed:.0f} of {own.total:.0f} {self._unit}",
+            f"{own.completed:.0f} of {own.total:.0f} trials",
             self._failures,
             duration(own.elapsed or 0.0),
             f"about {duration(left)} left" if left else "",
@@ -151,11 +149,9 @@ class Display(Progress):
         return f"{text}; all {self._totals.runs} specs: {self._all_done} of {self._totals.total}"
 
 
-def make_progress(
-    *, quiet: bool = False, unit: str = "trials", totals: BatchTotals | None = None
-) -> Progress:
+def make_progress(*, quiet: bool = False, totals: BatchTotals | None = None) -> Progress:
     """Return a display on standard error or, if `quiet`, one that only shows problems."""
-    return Progress() if quiet else Display(unit=unit, totals=totals)
+    return Progress() if quiet else Display(totals=totals)
 
 
 def duration(seconds: float) -> str:

@@ -43,7 +43,7 @@ _LONGEST_TIMEOUT = 1e8
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Options of a run; see `ddr_cli.engine.run_spec` and `ddr_cli.engine.make_executor`."""
+    """Options of a run; see `run_spec` and `make_executor`."""
 
     out: Path = Path("results")
     jobs: int = 1

@@ -10,12 +10,12 @@ over subsamples of several sizes, therefore gives
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import spatial
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csr_array
@@ -182,44 +182,24 @@ def geodesic_distances(X: Floats, n_neighbors: int) -> Floats:
     return shortest_path(edges, directed=False)
 
 
-@dataclass
+@dataclass(frozen=True)
 class ClassDimension:
     """The estimates for one class by graph, or the reason why there are none."""
 
     name: str
     samples: int
-    estimates: dict[Graph, DimensionEstimate] = field(default_factory=dict)
+    estimates: Mapping[Graph, DimensionEstimate]
     reason: str | None = None
 
 
-def estimate_class_dimensions(
-    X: Any,
-    y: NDArray[np.int64],
-    class_names: Sequence[str],
-    *,
-    advance: Callable[[bool], None] = lambda _: None,
-) -> list[ClassDimension]:
-    """Estimate the intrinsic dimension of each class, of dense or sparse samples.
-
-    `y` holds indices of `class_names`. The seed is 0 for every class. `advance` is called after
-    each class with whether it has an estimate.
-    """
-    found = []
-    for code, name in enumerate(class_names):
-        points = X[y == code]
-        group = ClassDimension(name, int(points.shape[0]))
-        try:
-            group.estimates = _estimates(points)
-        except ValueError as error:
-            group.reason = str(error)
-        advance(group.reason is None)
-        found.append(group)
-    return found
-
-
-def _estimates(points: Any) -> dict[Graph, DimensionEstimate]:
+def estimate_class_dimension(name: str, points: Any) -> ClassDimension:
+    """Estimate the intrinsic dimension of a class, of dense or sparse samples, with seed 0."""
     n = points.shape[0]
     if n > _MOST:
-        raise ValueError(f"{n} samples are too many; use at most {_MOST}.")
+        return ClassDimension(name, n, {}, f"{n} samples are too many; use at most {_MOST}.")
     dense = points.toarray() if hasattr(points, "toarray") else points
-    return {graph: estimate_dimension(dense, graph=graph, random_state=0) for graph in GRAPHS}
+    try:
+        found = {graph: estimate_dimension(dense, graph=graph, random_state=0) for graph in GRAPHS}
+    except ValueError as error:
+        return ClassDimension(name, n, {}, str(error))
+    return ClassDimension(name, n, found)

@@ -220,7 +220,7 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
                 ("on the test samples", held_out),
             )
         ]
-        share = largest_class_score(run.spec, "accuracy")
+        share = largest_class_score(run.spec, "accuracy", run.fingerprint)
         if share is not None:
             axes.axvline(100 * share, color=NEUTRAL, linestyle="--", linewidth=0.9)
             handles.append(legend_entry("majority class", color=NEUTRAL, linestyle="--"))

@@ -44,6 +44,7 @@ _MOST_SHAPES = 3000
 _PALE, _SOLID = 0.35, 0.85
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 3, 6: 3, 7: 4, 8: 4}
 _MANY = 60
+_NEAR = 0.06  # share of the panel
 _MOST_SCORES = 4
 _SOFT = "#333333"
 _GENERATED = "generated"  # the licence in the cards of generated data
@@ -386,14 +387,21 @@ def _strips(axes: Axes, embedding: DrawnEmbedding, groups: Sequence[PointGroup])
 
 
 def _prototypes(axes: Any, embedding: DrawnEmbedding) -> None:
-    prototypes = () if embedding.prototypes is None else embedding.prototypes
-    for code, prototype in enumerate(prototypes):
+    names: dict[int, list[str]] = {}
+    if embedding.prototypes is None:
+        return
+    reach = _NEAR * np.ptp(embedding.coordinates, axis=0)
+    for code, prototype in enumerate(embedding.prototypes):
         if not np.isfinite(prototype).all():
             continue
         at = [[value] for value in prototype]
         axes.plot(*at, **_OWN_POINT, markeredgecolor=class_look(code).colour, zorder=10)
         axes.plot(*at, marker="+", markersize=8, color="black", zorder=10.5)
-        label = textwrap.shorten(embedding.kept.classes[code], 16)
+        # Names of classes at almost the same place would cover each other.
+        near = (i for i in names if (abs(embedding.prototypes[i] - prototype) < reach).all())
+        names.setdefault(next(near, code), []).append(embedding.kept.classes[code])
+    for code, together in names.items():
+        prototype, label = embedding.prototypes[code], textwrap.shorten(", ".join(together), 24)
         style: dict[str, Any] = {"fontsize": 9.5, "weight": "bold", "zorder": 11, "color": "black"}
         style["bbox"] = UNDER_TEXT
         if embedding.dimension == 3:

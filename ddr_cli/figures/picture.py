@@ -62,6 +62,7 @@ _SIZES = {
     "labelled": "labelled training samples",
 }
 _FEW_NAMED = 3
+_FEWEST_FOR_BAND = 5  # splits
 
 
 class Picture:
@@ -69,8 +70,9 @@ class Picture:
 
     `rows` are the summary's rows of the metric, rates in percent; `methods` are in the order of the
     spec; `families` are the families of splits, the predefined one first, whatever the size of the
-    training set; quoted numbers that belong to other rows are left out. On an axis of numbers of
-    labels, "all" is one step beyond the largest number; `ticks` has the texts of this axis.
+    training set; quoted numbers that belong to other rows are left out. With fewer than five
+    splits, `low` and `high` are the lowest and highest score. On an axis of numbers of labels,
+    "all" is one step beyond the largest number; `ticks` has the texts of this axis.
     """
 
     def __init__(self, summary: Summary, metric: str, notes: Notes) -> None:
@@ -92,6 +94,13 @@ class Picture:
         self.rows = rows.assign(
             **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}
         )
+        self.rows["interval"] = "the middle " + self.rows["interval"].astype(str)
+        # So few scores do not show where, for example, the middle 80 % lies.
+        for index in self.rows.index[self.rows["n"].between(2, _FEWEST_FOR_BAND - 1)]:
+            values = summary.row(int(index)).values * self.scale
+            self.rows.loc[index, ["low", "high"]] = values.min(), values.max()
+            kind = self.rows.loc[index, "interval"].partition(" of ")[2]
+            self.rows.loc[index, "interval"] = f"the range of {kind}"
         if TRAIN in self.rows:
             self.rows["split"] = self.rows["split"].str.partition("-")[0]
         self.note = ""
@@ -112,7 +121,7 @@ class Picture:
         }
         # Colours and markers show what varies: reducers, or the classifiers of a single reducer.
         self._place = 1 if pairs["reducer_label"].nunique() == 1 else 0
-        largest = largest_class_score(self.run.spec, metric)
+        largest = largest_class_score(self.run.spec, metric, self.run.fingerprint)
         self.largest = np.nan if largest is None else largest * self.scale
         shown = self.rows[["mean", "low", "high"]]
         self.shows_largest = bool(shown.min().min() < self.largest < shown.max().max())
@@ -263,8 +272,9 @@ class Picture:
         where = [self.name(self.method_at(index))] if len(self.methods) > 1 else []
         where += [setting_text(swept)] if swept else []
         over = family_name(row["split"], int(row["n"]))
+        what = "mean" if row["n"] > 1 else metric_name(self.metric)
         return (
-            f"{self.word} mean: {' at '.join(where)}, {self.value_of(row['mean'])} "
+            f"{self.word} {what}: {' at '.join(where)}, {self.value_of(row['mean'])} "
             f"(best of {compared} settings, {over})"
         )
 
@@ -303,16 +313,20 @@ class Picture:
         return "; ".join(parts)
 
     def _where_best(self, x: str, curve: pd.DataFrame, index: int) -> str:
-        """Return the neighbouring values whose mean is within one Monte-Carlo error of the best."""
-        first = last = list(curve.index).index(index)
+        """Return the best mean, its value, and the range around it within one Monte-Carlo error."""
+        first = last = place = list(curve.index).index(index)
         near = self.within_error(curve, index)
         while first > 0 and near[first - 1]:
             first -= 1
         while last + 1 < len(curve) and near[last + 1]:
             last += 1
-        ends = [self.value_text(x, curve[x].iloc[place]) for place in (first, last)]
-        span = setting_text({x: " to ".join(dict.fromkeys(ends))})
-        return f"{self.word} {self.value_of(self.row(index)['mean'])} at {span}"
+        texts = [self.value_text(x, value) for value in curve[x]]
+        span = " to ".join(dict.fromkeys([texts[first], texts[last]]))
+        best = self.value_of(self.row(index)["mean"])
+        if {*map(self.value_of, curve["mean"].iloc[first : last + 1])} == {best}:
+            return f"{self.word} {best} at {setting_text({x: span})}"
+        at = setting_text({x: texts[place]})
+        return f"{self.word} {best} at {at}, within one Monte-Carlo error from {span}"
 
     def within_error(self, rows: pd.DataFrame, index: int) -> NDArray[np.bool_]:
         """Return which means are within one Monte-Carlo error, s/√n, of a row's mean."""
@@ -376,7 +390,7 @@ class Picture:
             found.append(legend_entry(text, marker="o", color=NEUTRAL, markerfacecolor="white"))
         bands = self.rows.dropna(subset=["low"])
         if len(bands):
-            label = f"the middle {bands['interval'].iloc[0]}"
+            label = bands["interval"].iloc[0]
             found.append(Patch(facecolor=NEUTRAL, alpha=0.35, label=label))
         if largest and self.shows_largest:
             text = f"majority class ({self.largest:.1f} %)"

@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 
 from ddr_cli.comparison.summary import MEAN_LEVEL, Summary
+from ddr_cli.evaluation.statistics import holm
 from ddr_cli.papers.lookup import VIEWS, EntryT, Judged, Lookup, View, family_of
 from ddr_cli.papers.part_view import PartView
 from ddr_cli.papers.questions import EXACT, UnansweredError
@@ -79,24 +80,21 @@ class ClaimResult(_Tested[Claim]):
 def judge_claims(paper: Paper, summaries: Mapping[str, Summary]) -> tuple[ClaimResult, ...]:
     """Return the result of each claim of a paper, with Holm's correction over re-splits."""
     found = [judge_claim(claim, paper, summaries) for claim in paper.claims]
-    decided = [
-        each
+    p_values = [
+        each.resplits.p
+        if each.entry.is_counted("resplits") and each.resplits.verdict in DECIDED
+        else np.nan
         for each in found
-        if each.entry.is_counted("resplits")
-        and each.resplits.verdict in DECIDED
-        and not np.isnan(each.resplits.p)
     ]
-    adjusted = 0.0
-    for rank, each in enumerate(sorted(decided, key=lambda each: each.resplits.p)):
-        over = each.resplits
-        adjusted = max(adjusted, (len(decided) - rank) * over.p)
+    for place, adjusted in enumerate(holm(p_values)):
+        over = found[place].resplits
         if over.verdict == "holds" and adjusted > _ALPHA:
             words = (
-                f"{over.detail}; Holm's correction for {len(decided)} claims changes the verdict "
-                'from "holds" to "undecided"'
+                f"{over.detail}; Holm's correction for {np.isfinite(p_values).sum()} claims "
+                'changes the verdict from "holds" to "undecided"'
             )
             corrected = replace(over, verdict="undecided", detail=words, alone=True)
-            found[found.index(each)] = replace(each, resplits=corrected)
+            found[place] = replace(found[place], resplits=corrected)
     return tuple(found)
 
 

@@ -149,6 +149,8 @@ class PartView:
             raise UnansweredError(str(error).rstrip(".")) from None
         if found is None:
             raise UnansweredError(_NO_INTERVAL)
+        if np.isnan(found.p_value):
+            raise UnansweredError(found.name)
         return Estimate(found.mean, found.low, found.high, found.n), (
             f"; {what}: {self.points(found.mean)}, with a {100 * MEAN_LEVEL:g} % interval of "
             f"{self.points(found.low, unit=False)} to {self.points(found.high, unit=False)} over "

@@ -20,7 +20,7 @@ from ddr_cli.comparison.names import (
     number,
     p_text,
 )
-from ddr_cli.comparison.selection import TRACKS
+from ddr_cli.comparison.selection import TRACKS, listed
 from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
 from ddr_cli.report.table import Table
 
@@ -28,7 +28,14 @@ _ALPHA = 0.05
 
 
 class ShownComparison(Comparison):
-    """A comparison that a notebook displays like the tables of the report page."""
+    """A comparison that `print` and a notebook show like the tables of the report page."""
+
+    def __str__(self) -> str:
+        tables = [
+            "\n".join([table.title, table.frame.to_string(index=False), *table.notes])
+            for table in comparison_tables(self)
+        ]
+        return "\n\n".join([*tables, *self.notes])
 
     def _repr_html_(self) -> str:
         shown = Markup("")
@@ -91,14 +98,15 @@ def _best(p_values: pd.Series[float]) -> frozenset[int]:
 
 
 def _best_note(rows: pd.DataFrame) -> str:
-    others = len(rows) - 1
+    others, tests = len(rows) - 1, int(rows["p_best"].notna().sum()) - 1
     if not others:
         return ""
-    if rows["p_best"].isna().any():
+    if not tests:
         return "Bold: the best mean."
+    untested = " A mean without a test is not bold." if tests < others else ""
     return (
         "Bold: the best mean, and means that do not differ from the best mean at 5 % (paired "
-        f"t-test; Holm's correction for {others} comparison{'s' * (others > 1)})."
+        f"t-test; Holm's correction for {tests} comparison{'s' * (tests > 1)}).{untested}"
     )
 
 
@@ -132,9 +140,11 @@ def _notes_of_a_run(
     yield f"Mean and standard deviation on {rows['dataset'].iloc[0]} over {splits}."
     wanted = set(found.differences["against"])
     against = next(iter(differences["against"]), "")
-    corrections = differences["interval"].dropna().unique()
+    is_tested = differences["p_value"].notna()
+    corrections = differences.loc[is_tested, "interval"].unique()
     if against:
         yield f"Difference: method minus {against}."
+        yield from _common_splits(found, differences, rows)
     elif len(rows) > 1 and wanted and not wanted & set(rows["method"]):
         names = " or ".join(sorted(wanted))
         yield f"There are no differences, because {names} was not run on these splits."
@@ -144,8 +154,10 @@ def _notes_of_a_run(
             f"The intervals and p are {'; '.join(corrections)}. 'p, Holm' is adjusted for {tests} "
             f"comparison{'s' if tests > 1 else ''}."
         )
-    elif against:
+    elif differences["interval"].isna().any():
         yield "There is no interval, because the sizes of the training and test sets are unknown."
+    for reason, untested in differences[~is_tested].groupby("interval"):
+        yield f"{listed(list(untested.index))}: {reason}."
     theirs = next(iter(differences["against_track"]), track)
     if _sees_test_set(track) != _sees_test_set(theirs):
         saw, not_seen = "The methods in this table were", f"{against} was not"
@@ -158,7 +170,24 @@ def _notes_of_a_run(
             words = ("The methods in this table are", f"{against} is")
         yield f"{words[0]} tuned; {words[1]} not."
     if rows["failed"].any():
-        yield "†: number of failed splits; a failed split scores as the majority-class baseline."
+        yield (
+            "†: number of failed splits; a failed split is scored as the majority class of its "
+            "training set."
+        )
+
+
+def _common_splits(
+    found: Comparison, differences: pd.DataFrame, rows: pd.DataFrame
+) -> Iterator[str]:
+    """Yield on how many splits a difference is, if a method or the reference has more."""
+    methods = found.methods
+    theirs = methods[methods["method"].isin(differences["against"])]
+    theirs = theirs[theirs["dataset"].isin(rows["dataset"])]
+    own = rows.set_index("method")["n"].reindex(differences.index)
+    fewer = differences[differences["n"] < np.maximum(own, theirs["n"].max())]
+    for n, several in fewer.groupby("n"):
+        names, against = listed(list(several.index)), several["against"].iloc[0]
+        yield f"{names}: the difference is over the {n} splits in common with {against}."
 
 
 def _track_words(found: Comparison, track: str) -> str:
@@ -246,6 +275,11 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.Da
         "A score of 0 is the majority-class baseline, and 1 is no error. The interval is a "
         "bootstrap over data sets."
     ]
+    if found.methods["failed"].any():
+        below.append(
+            "The 0 is the largest class of all samples; a failed split is scored as the majority "
+            "class of its training set."
+        )
     if scores["datasets"].nunique() > 1:
         below.append("Compare methods on different data sets by the pairs, not by this mean.")
     title = f"Mean scaled score: {metric_axis(found.metric)}{_track_words(found, track)}"

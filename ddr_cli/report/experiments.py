@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ddr_cli.comparison.names import method_name, metric_name, plain
 from ddr_cli.comparison.runs import Run, load_run
 from ddr_cli.comparison.summary import summary_of, swept_columns
-from ddr_cli.comparison.within_dataset import difference_interval
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
 from ddr_cli.reducers.registry import reference
 from ddr_cli.report.bibtex import bibtex
 from ddr_cli.report.latex import escaped
+from ddr_cli.spec.cells import expand
 from ddr_cli.spec.components import Item
 from ddr_cli.spec.estimators import load_factory
+from ddr_cli.spec.model import Spec
 
 _LIBRARIES = ("ddr", "numpy", "scipy", "scikit-learn")
 # A citation, between null characters until the text has been escaped for LaTeX.
@@ -41,9 +43,10 @@ def experiments(folder: Path) -> str:
 def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
     spec, cited = run.spec, {name: f"\0{_key(each)}\0" for name, each in entries.items() if each}
     swept = [*swept_columns(run), *spec.axes]
+    tried = _tried(spec)
 
     def told(item: Item) -> str:
-        facts = _settings(item, swept, tuned=spec.tune is not None)
+        facts = _settings(item, swept, tried.get(item.label, item.grids), tuned=bool(spec.tune))
         if getattr(item, "mode", "") == "transductive":
             facts.append("fitted with the unlabelled test samples")
         if only := getattr(item, "only_on", ""):
@@ -52,8 +55,12 @@ def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
         return f"{name} ({', '.join(facts)})" if facts else name
 
     yield _data(run, cited.get(spec.dataset.name, ""))
-    splits = map(run.splits_text, dict.fromkeys(run.trials["family"]))
-    yield f"All methods were evaluated on {' and on '.join(splits)}."
+    splits = " and on ".join(map(run.splits_text, dict.fromkeys(run.trials["family"])))
+    if run.is_complete:
+        yield f"All methods were evaluated on {splits}."
+    else:
+        done = f"only {len(run.trials)} of {run.planned} trials are done"
+        yield f"The run is unfinished: {done}. All methods are to be evaluated on {splits}."
     steps = [_step(step.name, step.params) for step in spec.preprocess]
     yield (
         f"The preprocessing steps were fitted to the training set: {', '.join(steps)}."
@@ -86,11 +93,34 @@ def _sentences(run: Run, entries: dict[str, str]) -> Iterator[str]:
     yield _software(run)
 
 
-def _settings(item: Item, swept: Sequence[str], *, tuned: bool) -> list[str]:
+def _tried(spec: Spec) -> dict[str, dict[str, Sequence[Any]]]:
+    """Return the values of each tuned parameter that are in a candidate, by the item's label.
+
+    They are fewer than in its grid, as the budget and the data set exclude some.
+    """
+    found: dict[str, dict[str, list[Any]]] = {}
+    with suppress(InputError):
+        tunings = {id(cell.tuning): cell.tuning for cell in expand(spec) if cell.tuning}
+        for setting in chain.from_iterable(
+            chain.from_iterable(tuning.candidates) for tuning in tunings.values()
+        ):
+            own = found.setdefault(setting.label, {})
+            for name, value in setting.params.items():
+                values = own.setdefault(name, [])
+                values += [value] if value not in values else []
+    return {
+        label: {name: values for name, values in own.items() if len(values) > 1}
+        for label, own in found.items()
+    }
+
+
+def _settings(
+    item: Item, swept: Sequence[str], tried: Mapping[str, Sequence[Any]], *, tuned: bool
+) -> list[str]:
     """Return an item's parameters that are not swept, each with its values for tuning."""
     facts = []
     for name, value in item.params.items():
-        grid = f" [{', '.join(map(plain, item.grids[name]))}]" if name in item.grids else ""
+        grid = f" [{', '.join(map(plain, tried[name]))}]" if name in tried else ""
         is_swept = f"{item.prefix}.{name}" in swept and not (tuned and grid)
         if value is not None and value is not False and not is_swept:
             facts.append(f"{name} = {plain(value)}{grid if tuned else ''}")
@@ -118,15 +148,14 @@ def _statistics(run: Run) -> Iterator[str]:
     if not several:
         return
     yield "We report means and standard deviations over the splits."
-    rows = summary_of(run.folder)
-    found = [rows.row(int(i)) for i in rows.methods.index[rows.methods["split"] == several[-1]]]
-    with suppress(InputError):
-        interval = difference_interval((found[0], found[1])) if len(found) > 1 else None
-        if interval is not None:
-            yield (
-                "Differences between methods are paired on the same splits. The 95 % intervals and "
-                f"t-tests are {interval.name}, and the p-values are adjusted by Holm's method."
-            )
+    rows = summary_of(run.folder).methods
+    rows = rows[(rows["split"] == several[-1]) & (rows["metric"] == run.spec.metrics[0])]
+    if len(rows) > 1 and rows["mean_interval"].notna().any():
+        correction = rows["mean_interval"].dropna().iloc[0]
+        yield (
+            "Differences between methods are paired on the same splits. The 95 % intervals and "
+            f"t-tests are {correction}, and the p-values are adjusted by Holm's method."
+        )
 
 
 def _software(run: Run) -> str:

@@ -21,7 +21,6 @@ from ddr_cli.engine.rows.journal import FILE_NAMES
 from ddr_cli.engine.rows.manifest import MANIFEST
 from ddr_cli.figures.notes import NO_NOTES, Notes
 from ddr_cli.report.table import Table
-from ddr_cli.spec.model import is_card_path
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,9 +69,8 @@ def _contents_of(run: Run) -> Iterator[bytes]:
     embeddings = sorted((run.folder / EMBEDDINGS).glob("*.json"))
     for path in (*(run.folder / name for name in names), *embeddings):
         yield path.read_bytes() if path.is_file() else b""
-    if not is_card_path(run.spec.dataset.name):
-        with suppress(InputError):
-            yield repr(load_card(run.spec.dataset.name)).encode()
+    with suppress(InputError):
+        yield repr(load_card(run.spec.dataset.name)).encode()
 
 
 def write_figure(

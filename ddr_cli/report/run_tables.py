@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ddr_cli.comparison.against_controls import against_controls
+from ddr_cli.comparison.against_controls import WITH_BASELINE, against_controls
 from ddr_cli.comparison.names import (
     family_name,
     method_name,
@@ -25,6 +25,7 @@ from ddr_cli.comparison.summary import (
     swept_columns,
     with_tuned_names,
 )
+from ddr_cli.core.errors import printable
 from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.table import Table
@@ -134,7 +135,8 @@ def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
     return [
         *lines,
         *unscored,
-        "If a method failed on a split, the split is scored as the majority-class baseline.",
+        "If a method failed on a split, the split is scored as the majority class of its training "
+        "set.",
     ]
 
 
@@ -228,10 +230,22 @@ def control_table(summary: Summary) -> Table | None:
             f"({number(found.low or 0.0, found.metric)}), and 1 is {found.strongest} on all "
             "features."
         )
+    elif found.high is not None and found.metric in WITH_BASELINE:
+        notes.append(
+            "There are no scaled scores, because the class sizes are unknown: the card of "
+            f"{printable(summary.run.spec.dataset.name)} was not found from this folder, does not "
+            "state them, or has changed."
+        )
     if "seen" in rows:
         notes.append(
             "Shuffled: the accuracy (%) after a fit to permuted labels, on the samples of the fit "
             "(seen) and on other samples (held out)."
+        )
+    if rows["failed"].any():
+        scale = " The 0 of the scale is the largest class of all samples." * ("scaled" in rows)
+        notes.append(
+            f"{FAILED_MARK} A failed split is scored as the majority class of its training set."
+            + scale
         )
     # A note instead of a single row would save no space.
     shown_rows = _MOST_ROWS if len(rows) > _MOST_ROWS + 1 else len(rows)
@@ -242,7 +256,8 @@ def control_table(summary: Summary) -> Table | None:
         record = {"method": f"{row['reducer']}, {row['classifier']}"}
         if rows["setting"].astype(bool).any():
             record["setting"] = row["setting"]
-        record[metric_axis(found.metric)] = number(row["mean"], found.metric, unit=False)
+        mean = number(row["mean"], found.metric, unit=False) + FAILED_MARK * bool(row["failed"])
+        record[metric_axis(found.metric)] = "failed" if row["failed"] == row["n"] else mean
         if "scaled" in rows:
             record["scaled"] = "" if pd.isna(row["scaled"]) else f"{row['scaled']:.2f}"
         for name, head in (("seen", "shuffled: seen"), ("held_out", "held out")):

@@ -52,7 +52,9 @@ def control_reducers(
             found.append(_reducer(name, {WIDTH: widths[0]}))
         elif tuned:
             grid = _clipped(_tuned_widths(items), most)
-            found.append(_reducer(name, {WIDTH: widths[0]}, {WIDTH: tuple(grid)} if grid else {}))
+            own = [item.params.get(WIDTH) for item in items]
+            default = _clipped([width for width in own if isinstance(width, int)] or [2], most)[0]
+            found.append(_reducer(name, {WIDTH: default}, {WIDTH: tuple(grid)} if grid else {}))
         else:
             found += [_reducer(name, {WIDTH: width}) for width in widths]
     return found

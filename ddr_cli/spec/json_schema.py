@@ -11,7 +11,7 @@ import json
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
@@ -20,7 +20,6 @@ from pydantic_core import PydanticOmit
 from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.registry import Entry, shipped_yaml
-from ddr_cli.data.card import Card
 from ddr_cli.data.cards import card_names
 from ddr_cli.evaluation.metrics import metric_names, scorer_names
 from ddr_cli.spec.components import ClassifierSpec, Component, MeasureSpec, ReducerSpec, StepSpec
@@ -38,11 +37,6 @@ _RULES = dict.fromkeys(("log", "linear", "range"), _NUMBERS)
 _VALUES: Schema = {"type": "array", "minItems": 1}
 
 
-def schema_of(document: Literal["spec", "card"], *, installed: bool = True) -> Schema:
-    """Return the schema of a document; for a spec, with the names of all packages or only ours."""
-    return _spec(installed) if document == "spec" else model_schema(Card)
-
-
 def schema_text(schema: Schema) -> str:
     """Return a schema as the text of a file."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
@@ -52,7 +46,7 @@ def write_schema(folder: Path) -> None:
     """Write the schema of specs to the path in the first line of a spec in a folder."""
     path = folder / "spec.schema.json"
     if not path.exists():
-        atomic_write(path, schema_text(schema_of("spec")))
+        atomic_write(path, schema_text(spec_schema()))
 
 
 class _Generator(GenerateJsonSchema):
@@ -97,7 +91,8 @@ def model_schema(model: type[BaseModel], *, without: tuple[str, ...] = ()) -> Sc
     return {"$schema": GenerateJsonSchema.schema_dialect, **schema}
 
 
-def _spec(installed: bool) -> Schema:
+def spec_schema(*, installed: bool = True) -> Schema:
+    """Return the schema of a spec, with the names of all installed packages or only ours."""
     schema = model_schema(Spec, without=("name", "path", "suite"))
     properties, required = schema["properties"], ["dataset", "split", "reducers"]
     parameter = r"^((reducer|classifier)\.[A-Za-z_]\w*|split\.train)$"

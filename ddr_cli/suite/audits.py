@@ -78,21 +78,12 @@ def read_audits(folder: Path) -> list[Audit]:
         raise InputError(f"{path} is damaged. Remove the file and repeat the command.") from error
 
 
-def audit_line(audits: Sequence[Audit]) -> str:
-    """Return the answers of an audit of one method in one line, and where one is no."""
-    told = [
-        f"{QUESTIONS[question]}: {_WORDS[holds]}{'' if holds else f', {note}'}"
-        for question, (holds, note) in summary(audits).items()
-    ]
-    on = counted(len(audits), "data set")
-    return f"audit on {on}: {'; '.join(told)}" if audits else "not audited"
-
-
-def audit_lines(audits: Sequence[Audit]) -> list[str]:
-    """Return the answers of an audit of one method as lines of text."""
+def audit_line(audits: Sequence[Audit], *, short: bool) -> str:
+    """Return the answers of a method's audit in one line; if `short`, only a no has a note."""
     if not audits:
-        return ["not audited"]
-    return [
-        f"{QUESTIONS[question]}: {_WORDS[holds]}, {note}"
+        return "not audited"
+    told = "; ".join(
+        f"{QUESTIONS[question]}: {_WORDS[holds]}{'' if short and holds else f', {note}'}"
         for question, (holds, note) in summary(audits).items()
-    ]
+    )
+    return f"audit on {counted(len(audits), 'data set')}: {told}" if short else told

@@ -33,6 +33,7 @@ from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
 from ddr_cli.suite.published import submissions_of
 from ddr_cli.suite.remaining import SuitePart
 from ddr_cli.suite.rows import (
+    SELECTED,
     failures,
     seconds_of,
     selected,
@@ -67,6 +68,12 @@ class Benchmark:
     """The rows of each submitted ensemble, which `rows` does not have."""
     _averages: dict[tuple[str, str, bool], Averages] = field(default_factory=dict, repr=False)
     _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """The rows of all trials, including those of submitted methods and ensembles."""
+        rows = self.rows[self.rows["classifier"] != SELECTED]
+        return pd.concat([rows, *self.ensembles], ignore_index=True)
 
     @cached_property
     def edges(self) -> pd.DataFrame:
@@ -135,7 +142,7 @@ class Benchmark:
         for track, how in self.suite.tracks.items():
             # These tracks compare other things, which one leaderboard can't show.
             other = how.labels or how.dimensions or how.sizes or how.measures
-            if other or SHUFFLED_LABELS in how.controls or len(self.suite.methods_of(track)) < 2:
+            if other or len(self.suite.methods_of(track)) < 2:
                 continue
             own = self._rows_of(track)
             for tuned in (True, False):

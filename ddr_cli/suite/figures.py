@@ -32,6 +32,7 @@ from ddr_cli.figures.style import (
     legend_entry,
     look,
     looks_of,
+    name_lines,
     new_figure,
     set_title,
 )
@@ -68,9 +69,7 @@ def draw_scores(board: Leaderboard) -> Figure:
             f"{method_name(row['method'])}   {row['place']} ({ranks_text(row) or '–'})"
             for row in table.to_dict("records")
         ]
-        axes.set_yticks(list(lines), names)
-        axes.set_ylim(len(table) - 0.4, -0.6)
-        axes.grid(visible=False, axis="y")
+        name_lines(axes, names)
         axes.set_xlabel("score: 0 is the majority-class baseline, 1 is no error")
         best = method_name(board.best)
         title = f"{len(table)} methods, {board.how}, on {len(board.means)} data sets"
@@ -102,7 +101,7 @@ def draw_time(board: Leaderboard) -> Figure:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         # Leave room for the names to the right of their markers.
         axes.set_xlim(right=3 * float(table["seconds"].max()))
-        axes.set_xlabel("CPU seconds of a fit, including tuning")
+        axes.set_xlabel(f"CPU seconds of a fit{', including tuning' if board.tuned else ''}")
         axes.set_ylabel("score")
         set_title(
             figure,
@@ -331,9 +330,7 @@ def _draw_ends(
     for values, handle in zip(ends, _looks(*words), strict=True):
         style = {"marker": handle.get_marker(), "color": handle.get_color()}
         axes.plot(values, places, linestyle="", label=handle.get_label(), **style)
-    axes.set_yticks(places, names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(visible=False, axis="y")
+    name_lines(axes, names)
     axes.set_xlabel(axis)
     return figure
 

@@ -15,38 +15,38 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.evaluation.statistics import holm, mean_intervals, rank_intervals
 from ddr_cli.spec.budgets import ALL, LABELS
-from ddr_cli.suite.names import INDUCTIVE
+from ddr_cli.spec.controls import SHUFFLED_LABELS
+from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
 from ddr_cli.suite.rows import seconds_of, shared_classifiers
 
 ALPHA = 0.05
 
-_SEVERAL = (
-    "The track '{}' has several numbers of {}, so it has no leaderboard. To see its results, use "
-    "'ddr suite page'."
+_NO_BOARD = (
+    "The track '{}' has {}, so it has no leaderboard. To see its results, use 'ddr suite page'."
 )
 
+_MOST_SHOWN = 20
 
 _NEEDED = (
-    *("dataset", "method", "classifier", "split", "split_hash", LABELS),
+    *("dataset", "method", "classifier", "split", "split_hash", "train", LABELS),
     *("status", "fit_seconds", "tune_seconds"),
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Leaderboard:
     """Methods of one track with one classifier, each tuned or each at its defaults.
 
     `table` has a row per method, by rank (`place`): the scaled `score` (0: majority-class baseline,
     1: no error), a mean over data sets, with its bootstrap interval `low` to `high`; the interval
     `rank_low` to `rank_high` of the rank, and the fraction `first` of resamples of the data sets in
-    which the method ranks first; the `mean`
-    of the metric; the fraction of `failed` splits; the mean CPU `seconds` of a fit with its tuning;
-    and, compared with `best` and `baseline`, the median difference of the metric, wins, equal and
-    losses over data sets, and Wilcoxon's p with and without Holm's correction. By data set and
-    method, `means` has the metric, `scores` the scaled score, `seconds` and `failures` the mean
-    time and the fraction of failed splits; `floors` has the metric of the majority class by data
-    set. `splits` is the number of shared splits of each data
-    set; data sets without any are `left_out`.
+    which the method ranks first; the `mean` of the metric; the fraction of `failed` splits; the
+    mean CPU `seconds` of a fit with its tuning; and, compared with `best` and `baseline`, the
+    median difference of the metric, wins, equal and losses over data sets, and Wilcoxon's p with
+    and without Holm's correction. By data set and method, `means` has the metric, `scores` the
+    scaled score, `seconds` and `failures` the mean time and the fraction of failed splits; `floors`
+    has the metric of the majority class by data set. `splits` is the number of shared splits of
+    each data set; data sets without any are `left_out`.
     """
 
     track: str
@@ -63,6 +63,12 @@ class Leaderboard:
     floors: dict[str, float]
     splits: dict[str, int]
     left_out: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        what = f"{len(self.table)} methods {self.how} on {len(self.splits)} data sets"
+        columns = ["place", "method", "score", "low", "high", "mean", "failed"]
+        rows = self.table[columns].round(4).to_string(index=False, max_rows=_MOST_SHOWN)
+        return f"<Leaderboard of {what}: {self.track}, {self.classifier}, {self.metric}>\n{rows}"
 
     def level(self, reference: str = "best") -> pd.Series[bool]:
         """Return which rows of the table cannot be distinguished from `best` or `baseline`.
@@ -200,16 +206,24 @@ def averages_of(
     """Return the averages of rows that leaderboards of several metrics or data sets share."""
     metrics = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
     floors = [f"floor_{name}" for name in metrics]
-    is_meant = (rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)
+    controls = rows["control"].where(rows["track"] == track)
+    # The inductive track ranks methods by their results on true labels, with any controls.
+    if track != INDUCTIVE and (controls == SHUFFLED_LABELS).any():
+        raise InputError(_NO_BOARD.format(track, "permuted labels"))
+    is_meant = (controls == "") & (rows["tuned"] == tuned)
     # The selections below are faster with only the columns that are needed.
     chosen = rows.loc[is_meant, [*_NEEDED, *metrics, *floors]]
     if len(chosen) and (chosen[LABELS] != ALL).all():
-        raise InputError(_SEVERAL.format(track, "labels"))
+        raise InputError(_NO_BOARD.format(track, "several numbers of labels"))
     chosen = chosen[chosen[LABELS] == ALL]
+    if chosen["train"].nunique() > 1:
+        raise InputError(_NO_BOARD.format(track, "several sizes of training sets"))
+    if track == CLASSIFIERS and chosen["method"].nunique() == 1:
+        raise InputError(_NO_BOARD.format(track, "only one method"))
     classifier = _known("classifier", classifier, shared_classifiers(chosen))
     chosen = chosen[chosen["classifier"] == classifier]
     if chosen.duplicated(["dataset", "split", "split_hash", "method"]).any():
-        raise InputError(_SEVERAL.format(track, "dimensions"))
+        raise InputError(_NO_BOARD.format(track, "several numbers of dimensions"))
     met = _methods_per_split(chosen)
     most = met.groupby(chosen["dataset"]).max()
     kept = chosen[met == chosen["dataset"].map(most)]

@@ -13,7 +13,7 @@ from ddr_cli.comparison.names import lower_is_better, method_name, metric_axis, 
 from ddr_cli.data.cards import load_card
 from ddr_cli.reducers.registry import reference
 from ddr_cli.report.page import slug
-from ddr_cli.suite.audits import audit_lines
+from ddr_cli.suite.audits import audit_line
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
 from ddr_cli.suite.names import INDUCTIVE
@@ -189,7 +189,7 @@ def method_facts(bench: Benchmark, name: str) -> dict[str, Any]:
         "estimator": item.name if item else name,
         "paper": reference(item.factory) if item else None,
         "labels": name in bench.users,
-        "audit": audit_lines([each for each in bench.audits if each.method == name]),
+        "audit": audit_line([each for each in bench.audits if each.method == name], short=False),
         "version": traits.version if traits else None,
         "cost": bench.growth_of(name),
         "grids": traits.grid_source if traits and traits.grids else "",

@@ -84,12 +84,13 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
     suite, board = bench.suite, bench.board()
     if board is None:
         raise InputError("No split has results for all methods yet; use 'ddr suite run'.")
-    charts = _charts(bench)
+    default = bench.board(tuned=False) if board.tuned else None
+    charts = _charts(bench, board, default)
     shared = {
         "bench": bench,
         "suite": suite,
         "board": board,
-        "default": bench.board(tuned=False) if board.tuned else None,
+        "default": default,
         "charts": charts,
         "colour_rules": colour_rules(charts.values()),
         "version": ddr_cli.__version__,
@@ -214,30 +215,23 @@ def _remove_old_pages(folder: Path, suite: Suite, *, keep: Collection[Path]) -> 
                 path.unlink()
 
 
-def _charts(bench: Benchmark) -> dict[str, Chart]:
-    board, default = bench.board(), bench.board(tuned=False)
-    figures = {}
-    if board is not None and board.table["seconds"].any():
-        figures["time"] = draw_time(board)
-    if len(bench.orders):
-        figures["order"] = draw_order(bench.orders)
-    if board is not None and len(set(bench.years.values())) > 1:
-        figures["year"] = draw_years(board, bench.years)
-    if board is not None and default is not None and board.tuned:
-        figures["tuning"] = draw_tuning(board, default)
-    if len(bench.by_labels):
-        figures["labels"] = draw_labels(bench)
-    if len(bench.by_dimension):
-        figures["dimension"] = draw_dimensions(bench)
-    if len(bench.by_size):
-        figures |= {"size": draw_sizes(bench), "seconds": draw_sizes(bench, "seconds")}
-        if (memory := draw_memory(bench)) is not None:
-            figures["memory"] = memory
-    if "trustworthiness" in bench.faithfulness:
-        figures["faithfulness"] = draw_faithfulness(bench)
-    if len(bench.permuted):
-        figures["permuted"] = draw_permuted(bench.permuted)
+def _charts(bench: Benchmark, board: Leaderboard, default: Leaderboard | None) -> dict[str, Chart]:
+    has_sizes, has_trust = len(bench.by_size) > 0, "trustworthiness" in bench.faithfulness
+    figures = {
+        "time": draw_time(board) if board.table["seconds"].any() else None,
+        "order": draw_order(bench.orders) if len(bench.orders) else None,
+        "year": draw_years(board, bench.years) if len(set(bench.years.values())) > 1 else None,
+        "tuning": draw_tuning(board, default) if default is not None else None,
+        "labels": draw_labels(bench) if len(bench.by_labels) else None,
+        "dimension": draw_dimensions(bench) if len(bench.by_dimension) else None,
+        "size": draw_sizes(bench) if has_sizes else None,
+        "seconds": draw_sizes(bench, "seconds") if has_sizes else None,
+        "memory": draw_memory(bench) if has_sizes else None,
+        "faithfulness": draw_faithfulness(bench) if has_trust else None,
+        "permuted": draw_permuted(bench.permuted) if len(bench.permuted) else None,
+    }
+    drawn = {name: figure for name, figure in figures.items() if figure is not None}
     return {
         name: page_chart(place, as_svg(figure).decode())
-        for place, (name, figure) in enumerate(figures.items())
+        for place, (name, figure) in enumerate(drawn.items())
     }

@@ -66,6 +66,11 @@ class SuitePart:
         """The data set's name."""
         return self.plan.data.name
 
+    @property
+    def grids(self) -> dict[str, list[str]]:
+        """The parameters of each method that have a grid."""
+        return {item.label: [*item.grids] for item in self.spec.reducers}
+
     @cached_property
     def tallies(self) -> pd.DataFrame:
         """By method, how many trials are planned, done, failed (of those done), stale, missing."""
@@ -100,7 +105,7 @@ class SuitePart:
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The current rows, by trial id, with the columns that a suite uses."""
-        tuned = {WIDTH, *(name for item in self.spec.reducers for name in item.grids)}
+        tuned = {WIDTH, *chain.from_iterable(self.grids.values())}
         columns = {*IDENTITY_COLUMNS, *OPTIONAL_COLUMNS, *OUTCOME_COLUMNS, SEEN, *self.spec.metrics}
         columns |= {f"reducer.{name}" for name in tuned}
         rows = read_trials(self.folder, which="all", columns=columns).set_index("trial_id")

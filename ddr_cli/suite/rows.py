@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ def _rows_of(part: SuitePart) -> pd.DataFrame:
         "control": [cell.role for cell in cells],
         "n_train": sizes[0] if sizes else np.nan,
     }
-    found["setting"] = _settings(part, trials, found["method"])
+    found["setting"] = settings_of(trials, found["method"], part.grids)
     found["train"] = [cell.split.train for cell in cells]
     found["width"] = trials[_WIDTH_COLUMN].to_numpy() if _WIDTH_COLUMN in trials else None
     for name in (*_CARRIED, *_SOMETIMES, *part.spec.metrics):
@@ -76,11 +76,13 @@ def _rows_of(part: SuitePart) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def _settings(part: SuitePart, trials: pd.DataFrame, methods: Sequence[str]) -> list[str]:
-    """Return the values of each method's tuned parameters and of n_components, as text."""
+def settings_of(
+    trials: pd.DataFrame, methods: Sequence[str], grids: Mapping[str, Iterable[str]]
+) -> list[str]:
+    """Return the values of each method's parameters with grids and of n_components, as text."""
     open_ones = {
-        item.label: [f"reducer.{name}" for name in dict.fromkeys([WIDTH, *item.grids])]
-        for item in part.spec.reducers
+        label: [f"reducer.{name}" for name in dict.fromkeys([WIDTH, *names])]
+        for label, names in grids.items()
     }
     values: dict[str, list[Any]] = {
         name: trials[name].astype(object).where(trials[name].notna(), None).to_list()
@@ -150,7 +152,11 @@ def long_rows(rows: pd.DataFrame) -> pd.DataFrame:
     kept = ["suite", "version", "track", "dataset", "fingerprint", "method", "method_version"]
     kept += ["classifier", "tuned", "labels", "control", "setting", "split", "split_hash"]
     table = rows[kept].assign(
-        status=rows["status"], fit_seconds=spent.round(6), predict_seconds=rows["eval_seconds"]
+        # The rows of a submitted method have no version.
+        method_version=rows["method_version"].astype("Int64"),
+        status=rows["status"],
+        fit_seconds=spent.round(6),
+        predict_seconds=rows["eval_seconds"],
     )
     by_metric = [table.assign(metric=name, value=rows[name]) for name in metrics]
     return pd.concat(by_metric).sort_index(kind="stable").reset_index(drop=True)

@@ -39,6 +39,7 @@ from ddr_cli.suite.audits import FILE_NAME as AUDITS
 from ddr_cli.suite.audits import audit_parts, read_audits
 from ddr_cli.suite.names import CARD, INDUCTIVE, VERIFIED
 from ddr_cli.suite.remaining import SuitePart, parts_of, run_suite
+from ddr_cli.suite.rows import settings_of
 
 if TYPE_CHECKING:
     from ddr_cli.engine.run import RunSettings
@@ -148,7 +149,10 @@ class Submission:
                 continue
             more = ("classifier", "tuned", "inner_score", "reducer.n_components")
             columns = dict.fromkeys([*map(str, known), *more])
-            trials = read_trials(path.parent).reindex(columns=[*columns])
+            trials = read_trials(path.parent)
+            grids = {self.card.label: spec["reducers"][0]["grids"]}
+            settings = settings_of(trials, [self.card.label] * len(trials), grids)
+            trials = trials.reindex(columns=[*columns])
             labels = {each["name"]: each["label"] for each in spec["classifiers"]}
             sign = -1 if spec["tune"] and not lower_is_better(spec["tune"]["metric"]) else 1
             same = [name for name in map(str, known) if name.startswith("floor_")]
@@ -161,7 +165,7 @@ class Submission:
                     tuned=trials["tuned"].notna(),
                     inner_loss=sign * trials["inner_score"].astype(float),
                     width=trials["reducer.n_components"],
-                    setting="",
+                    setting=settings,
                     control="",
                     **{LABELS: ALL},
                 )[[*known]]

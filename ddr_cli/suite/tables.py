@@ -131,7 +131,7 @@ def leaderboard_notes(
         f"vs. best: the numbers of wins, equal results and losses over data sets against the best "
         f"method; vs. {board.baseline}: the same numbers against {method_name(board.baseline)}. "
         f"Results count as equal if they differ by at most {EQUIVALENCE:g}.",
-        "CPU s: mean CPU seconds of a fit, including the tuning.",
+        f"CPU s: mean CPU seconds of a fit{', including the tuning' if board.tuned else ''}.",
     ]
     if wide:
         lines[3:3] = [

@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core import own_code
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import run_spec
 from ddr_cli.engine.work.draws import check_prepared
+from ddr_cli.report.run_tables import control_table
 from ddr_cli.spec import load_spec
 
 COUNTING = """
@@ -248,3 +250,26 @@ def test_a_column_of_one_class_is_said_to_be_one(work, ddr_here):
     assert refused.returncode == 2
     assert "the class mild" in refused.stderr
     assert not (work / "results").exists()
+
+
+def test_an_own_data_set_has_scaled_scores(ddr_here, mixed, monkeypatch, tmp_path):
+    frame = pd.read_csv(mixed).dropna()[["dose (mg)", "state"]].head(60)
+    frame.to_csv(mixed.with_name("plain.csv"), index=False)
+    assert ddr_here("data", "new", "plain.csv", "--label", "state", "--yes").returncode == 0
+    spec = SPEC.replace("mixed", "plain").replace("STEPS", "[]").replace("[none]", "[lda]")
+    spec = spec.replace("controls: []", "controls: [full_features, shuffled_labels]")
+    mixed.with_name("s.yaml").write_text(spec)
+    done = ddr_here("run", "s.yaml")
+    assert done.returncode == 0, done.stderr
+    baseline = 1 - frame["state"].value_counts(normalize=True).max()
+    assert f"0 is the majority-class baseline ({100 * baseline:.2f} %)" in done.stdout
+
+    folder = mixed.parent / "results" / "s"
+    assert "scaled" in control_table(summary_of(folder)).frame
+    # In another folder, the card's path leads nowhere, or to another card.
+    monkeypatch.chdir(tmp_path)
+    assert "card of ./plain.yaml was not found" in control_table(summary_of(folder)).notes[0]
+    text = mixed.with_name("plain.yaml").read_text()
+    fingerprint = load_dataset(mixed.with_name("plain.yaml")).fingerprint
+    (tmp_path / "plain.yaml").write_text(text.replace(fingerprint, "sha256:" + 64 * "0"))
+    assert "scaled" not in control_table(summary_of(folder)).frame

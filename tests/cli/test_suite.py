@@ -106,12 +106,14 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert json.loads((small / "suite.json").read_text())["suite"]["version"] == 1
     table = ddr_here("suite", "table", "small.yaml", "--defaults", "--metric", "error")
     assert ": 2 data sets" in table.stdout
+    assert "including the tuning" not in table.stdout
     alone = ddr_here("suite", "table", "small.yaml", "--track", "transductive")
     assert " 1 ccdr" in alone.stdout
     assert " lda" not in alone.stdout
     tuned = ddr_here("suite", "table", "small.yaml")
     assert re.search(r"^ 1 +1 to [123] (lda|none|ccdr) ", tuned.stdout, flags=re.MULTILINE)
     assert "best of all methods" in tuned.stdout
+    assert "CPU seconds of a fit, including the tuning" in tuned.stdout
     export = ddr_here("suite", "export", "small.yaml", "rows.csv")
     assert export.stdout.startswith("A table of 26 rows")
     nowhere = ddr_here("suite", "export", "small.yaml", ".")

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -113,11 +114,37 @@ def test_a_small_training_part_is_allowed_for(make, metric, correction):
 
 
 def test_a_mean_of_differences_has_one_interval(make):
-    summary = summary_of(make("run", {"none": 0.3, "pca": 0.2, "lda": 0.1}))
+    noise = noisy(0, 0)
+    errors = {"none": lambda trial: 0.3 + noise(trial), "pca": 0.2, "lda": 0.1}
+    summary = summary_of(make("run", errors))
     none, pca, lda = (Row(summary, index) for index in range(3))
     both = difference_interval((none, pca), (none, lda))
     assert both is not None
-    assert both.mean == pytest.approx(0.15)
+    values = [noise(trial) for trial in [SimpleNamespace(index=i) for i in range(6)]]
+    assert both.mean == pytest.approx(0.15 + np.mean(values))
+
+
+def test_equal_differences_have_no_test(make):
+    luck = noisy(0, 0)
+    errors = {
+        "none": lambda trial: 0.3 + luck(trial),
+        "pca": lambda trial: 0.3 + luck(trial),
+        "lda": lambda trial: 0.2 + luck(trial),
+        "lfda": noisy(0.2, 1),
+    }
+    found = compare([make("run", errors)])
+    rows = found.differences.set_index("method")
+    assert rows.loc["LDA", ["low", "high", "p_value", "p_holm"]].isna().all()
+    assert rows.loc["LDA", "difference"] == pytest.approx(-0.1)
+    assert rows.loc["PCA", ["low", "high", "p_value"]].tolist() == [0, 0, 1]
+    assert found.pairs.set_index(["first", "second"])["p_value"].isna().sum() == 2
+    (table,) = comparison_tables(found)
+    assert "LDA: the differences are the same on all splits, so there is no test." in table.notes
+    assert any("adjusted for 2 comparisons" in note for note in table.notes)
+    # LDA has the lowest mean. The difference of no reduction and PCA to it can't be tested.
+    assert found.methods["p_best"].isna().tolist() == [True, True, False, False]
+    assert table.best == {2, 3}
+    assert "for 1 comparison). A mean without a test is not bold." in table.best_note
 
 
 # -- across data sets -----------------------------------------------------------------------------
@@ -309,6 +336,9 @@ def test_runs_of_one_spec_in_two_folders_are_told_apart(make, results, tmp_path)
     rows = found.differences.set_index("method")
     assert rows.loc["LDA (build)", "difference"] == pytest.approx(0.02)
     assert rows.loc["LDA (build)", "n"] == 4
+    note = "PCA (build), LDA (build): the difference is over the 4 splits in common with LDA (res"
+    assert in_words(found).count("in common with") == 1
+    assert note in in_words(found)
     assert rows.loc["LDA (heat)", "difference"] == pytest.approx(0.2)
     assert set(found.pairs["datasets"]) == {1}
     assert len(found.pairs) == 15
@@ -376,7 +406,7 @@ def test_the_matrix_is_the_same_bytes_each_time(folders):
     texts = [text.get_text() for text in draw_pairs(found).axes[0].texts]
     assert texts == ["+2.00\n1-2-4", "-2.00\n4-2-1"]
     single = [text.get_text() for text in draw_pairs(compare(folders[:1])).axes[0].texts]
-    assert single == ["+5.00\n+5.00 to +5.00", "-5.00\n-5.00 to -5.00"]
+    assert single == ["+5.00", "-5.00"]
 
 
 def test_every_pair_of_a_track_is_there(make):
@@ -411,8 +441,8 @@ def test_a_tuned_method_stands_beside_its_default(tmp_path):
     assert "tuned methods" in titles[1]
     assert found.methods["chosen"].iloc[1].startswith("dim = ")
     assert any("shuffled labels" in note for note in found.notes)
-    at = compare([tmp_path / "tuned"], at=["n_components=1"], classifier="knn")
-    assert any("LDA, tuned cannot have dim = 1" in note for note in at.notes)
+    at = compare([tmp_path / "tuned"], at=["n_components=2"], classifier="knn")
+    assert any("LDA, tuned cannot have dim = 2" in note for note in at.notes)
 
 
 def test_one_budget_of_labels_is_compared(tmp_path):
@@ -441,3 +471,26 @@ def test_failed_splits_are_counted(make):
     assert list(found.methods["failed"]) == [1, 0]
     assert found.methods["mean"].iloc[0] > 0.25
     assert " †1" in in_words(found)
+
+
+def test_an_unfinished_method_is_named_with_the_command_that_resumes(make):
+    folder = make("run", {"none": noisy(0.3, 2), "pca": noisy(0.2, 0), "lda": noisy(0.1, 1)})
+    path = folder / "trials.csv"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if not ("lda" in line and "resample-5" in line)]
+    path.write_text("".join(kept), encoding="utf-8")
+    found = compare([folder])
+    assert set(found.methods["method"]) == {"no reduction", "PCA"}
+    assert found.notes == (
+        "Not compared, because the run is unfinished: LDA, k-NN (5 of 6 splits).",
+        "'ddr run run.yaml' resumes the run.",
+    )
+
+
+def test_a_method_that_always_failed_is_the_reference_only_on_request(make):
+    folder = make("run", {"none": 0.6, "pca": noisy(0.2, 0), "lda": noisy(0.1, 1)})
+    table = pd.read_csv(folder / "trials.csv", dtype=str, keep_default_na=False)
+    table.loc[table["reducer"] == "none", ["status", "reason"]] = ["failed", "ValueError: made up"]
+    table.to_csv(folder / "trials.csv", index=False)
+    assert set(compare([folder]).differences["against"]) == {"PCA"}
+    assert set(compare([folder], against="none").differences["against"]) == {"no reduction"}

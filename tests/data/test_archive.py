@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.data import files
 from ddr_cli.data.files import check_packing, is_archive, read_members
 from tests.data.conftest import gz, zipped
 
@@ -67,29 +68,34 @@ def test_links_are_passed_over(tmp_path):
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
-def test_bomb_is_refused_before_it_fills_the_memory(pack, tmp_path):
+def test_bomb_is_refused_before_it_fills_the_memory(pack, tmp_path, monkeypatch):
     bomb = pack({f"{i}.txt": bytes(400_000) for i in range(5)})
     assert len(bomb) < 20_000
     path = put(tmp_path, bomb)
+    monkeypatch.setattr(files, "UNPACKED_LIMIT", 1_000_000)
     with pytest.raises(InputError, match="limit of 1000000 bytes"):
-        list(read_members(path, limit=1_000_000))
-    assert len(list(read_members(path, limit=2_100_000))) == 5
+        list(read_members(path))
+    monkeypatch.setattr(files, "UNPACKED_LIMIT", 2_100_000)
+    assert len(list(read_members(path))) == 5
+    monkeypatch.setattr(files, "MOST_FILES", 4)
     with pytest.raises(InputError, match="the limit of 4"):
-        list(read_members(path, most_files=4))
+        list(read_members(path))
 
 
-def test_bomb_that_lies_about_its_size_is_refused(tmp_path):
+def test_bomb_that_lies_about_its_size_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "UNPACKED_LIMIT", 1000)
     content = zipped({"a.txt": bytes(1_000_000)})
     told = content.replace((1_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     assert told != content
     with pytest.raises(InputError):
-        list(read_members(put(tmp_path, told), limit=1000))
+        list(read_members(put(tmp_path, told)))
 
 
-def test_bomb_among_the_members_that_are_not_wanted_is_refused(tmp_path):
+def test_bomb_among_the_members_that_are_not_wanted_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "UNPACKED_LIMIT", 1_000_000)
     path = put(tmp_path, tarred({"bomb": bytes(2_000_000), "a.txt": b"one"}))
     with pytest.raises(InputError, match="unpacks to more"):
-        list(read_members(path, wanted=lambda name: name == "a.txt", limit=1_000_000))
+        list(read_members(path, wanted=lambda name: name == "a.txt"))
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred, lambda files: gz(files["noise"])])

@@ -209,11 +209,15 @@ def test_a_file_that_is_no_trial_log_is_never_overwritten(tmp_path, change):
     assert path.read_bytes() == content
 
 
-def test_another_csv_is_not_taken_for_a_journal(tmp_path):
-    (tmp_path / "trials.csv").write_text("a,b\n1,2\n")
+@pytest.mark.parametrize(
+    "header",
+    ["a,b", *(",".join(c for c in COLUMNS if c != gone) for gone in ("control", "status"))],
+)
+def test_another_csv_is_not_taken_for_a_journal(tmp_path, header):
+    (tmp_path / "trials.csv").write_text(header + "\n")
     with pytest.raises(InputError, match="not a trial log"):
         Journal(tmp_path / "trials.csv", COLUMNS)
-    assert (tmp_path / "trials.csv").read_text() == "a,b\n1,2\n"
+    assert (tmp_path / "trials.csv").read_text() == header + "\n"
 
 
 def test_the_last_row_of_a_trial_counts_and_settling_keeps_it_alone(tmp_path):

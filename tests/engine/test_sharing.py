@@ -5,14 +5,9 @@ import pytest
 import ddr_cli.data
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import Sources
-from ddr_cli.engine import (
-    Datasets,
-    LocalExecutor,
-    make_executor,
-    read_manifest,
-    read_trials,
-    run_spec,
-)
+from ddr_cli.engine import Datasets, read_manifest, read_trials, run_spec
+from ddr_cli.engine.run import make_executor
+from ddr_cli.engine.work.local import LocalExecutor
 from ddr_cli.reducers import CCDR
 from ddr_cli.spec import make_spec
 

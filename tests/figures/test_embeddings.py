@@ -119,6 +119,17 @@ def test_three_dimensions_are_drawn_in_perspective_with_labelled_prototypes(made
     rendered(figure)
 
 
+@pytest.mark.parametrize(
+    ("second", "names"), [([0.01, 0.01], {"A or C, B"}), ([1.0, 1.0], {"A or C", "B"})]
+)
+def test_prototypes_at_almost_the_same_place_share_a_label(made, second, names):
+    reducers = [{"name": "lda", "params": {"n_components": 2}}]
+    content = _content("lda", 2, prototypes=[[0.0, 0.0], second])
+    (axes,) = _drawn(made(content, reducers=reducers)).axes
+    drawn = {text.get_text() for text in axes.texts}
+    assert {text for text in drawn if "B" in text or "A or C" in text} == names
+
+
 def test_the_title_names_the_drawn_dimensions(made):
     reducers = [{"name": "lda", "params": {"n_components": 9}}]
     (axes,) = _drawn(made(_content("lda", 9), reducers=reducers)).axes

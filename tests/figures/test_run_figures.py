@@ -97,7 +97,8 @@ def test_the_title_says_what_is_drawn_and_its_second_line_what_came_out(summary_
     figure = draw(summary_of(sweep={"reducer.beta": BETAS}, error=error, **spec))
     assert figure.get_suptitle().strip() == "A made-up run (CCDR): error against β"
     # The Monte-Carlo error is 0.096 percentage points: 10.03 % is within it, 20 % is not.
-    assert _finding(figure) == "lowest 10.00 % at β = 0.1 to 1 (no reduction: 15.00 %)"
+    near = "within one Monte-Carlo error from 0.1 to 1"
+    assert _finding(figure) == f"lowest 10.00 % at β = 1, {near} (no reduction: 15.00 %)"
     (best,) = [line for line in figure.axes[0].lines if line.get_markeredgecolor() == "black"]
     assert (best.get_xdata()[0], best.get_ydata()[0]) == (1.0, pytest.approx(10.0))
 
@@ -107,6 +108,18 @@ def test_the_band_is_the_interval_over_repetitions(summary_of):
     heights = axes.collections[0].get_paths()[0].vertices[:, 1]
     assert heights.min() == pytest.approx(100 * np.quantile(0.10 + np.arange(-4.5, 5) / 1000, 0.1))
     assert heights.max() == pytest.approx(100 * np.quantile(0.10 + np.arange(-4.5, 5) / 1000, 0.9))
+
+
+@pytest.mark.parametrize(
+    ("repeats", "band"), [(4, "the range of 4 re-splits"), (5, "the middle 80 % of 5 re-splits")]
+)
+def test_the_band_of_few_splits_is_their_range(summary_of, repeats, band):
+    figure = draw(summary_of(sweep={"reducer.beta": BETAS}, repeats=repeats))
+    assert [text for text in _legend(figure) if text.endswith("re-splits")][1:] == [band]
+    heights = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    scores = 100 * (0.10 + (np.arange(repeats) - 4.5) / 1000)
+    assert (heights.max() == pytest.approx(scores.max())) == (repeats == 4)
+    assert (heights.min() == pytest.approx(scores.min())) == (repeats == 4)
 
 
 def test_quoted_numbers_are_marked_and_named(summary_of):

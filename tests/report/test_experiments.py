@@ -20,7 +20,7 @@ SPEC = {
     "preprocess": ["standardize"],
     "reducers": ["lfda", "lda"],
     "classifiers": ["knn", "linear"],
-    "tune": {"folds": 2, "budget": 2},
+    "tune": {"folds": 2, "budget": 4},
     "controls": [],
 }
 
@@ -40,10 +40,12 @@ def test_a_run_is_described_as_in_a_paper(told):
         "150 samples, 4 features, 3 classes",
         "3 random splits of 75 training and 75 test samples (seed 7)",
         "standardize",
-        r"n\_components = 2 [1, 2",
+        # The candidates, as 'ddr plan' lists them, not the whole grids.
+        r"LFDA~\cite{sugiyama2006local} (n\_components = 2 [2, 1, 3, 4]",
+        r"LDA~\cite{fisher1936multiple} (n\_components = 2 [2, 1]",
         r"k-NN (n\_neighbors = 5",
         r"(fit\_intercept = True, alpha = 0",
-        "at most 2 settings",
+        "at most 4 settings",
         "2 stratified inner folds",
         "Nadeau and Bengio",
         "Software: Python",
@@ -61,6 +63,15 @@ def test_the_text_states_omitted_steps(tmp_path):
     told = experiments(tmp_path / "plain")
     assert "The features were not preprocessed." in told
     assert "No parameter was tuned." in told
+
+
+def test_the_text_says_that_a_run_is_unfinished(results, write_results, make_spec):
+    folder = write_results(
+        results, make_spec("part", reducers=[{"name": "lda"}], repeats=4), lambda _: 0.1, keep=3
+    )
+    told = experiments(folder)
+    assert "The run is unfinished: only 3 of " in told
+    assert "were evaluated on" not in told
 
 
 @pytest.mark.skipif(shutil.which("bibtex") is None, reason="bibtex is not installed")

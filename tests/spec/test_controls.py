@@ -125,6 +125,9 @@ def test_tuned_projections_choose_among_the_methods_widths(edit):
     spec = _load(edit, (LDA, grids), ("metrics: [error]", "metrics: [error]\ntune: {folds: 3}"))
     (pca,) = (item for item in spec.reducers if item.name == "pca")
     assert pca.grids == {"n_components": (1, 2, 3)}
+    # At its defaults, a projection has the methods' own value, not the first value of a grid.
+    (lda, *_) = spec.reducers
+    assert pca.params["n_components"] == lda.params["n_components"] == 2
     strong = [cell for cell in expand(spec) if cell.evaluator.name == "random_forest"]
     assert {cell.tuning for cell in strong} == {None}
 

@@ -7,10 +7,11 @@ import pytest
 
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.core.yaml_loader import parse, read_document
+from ddr_cli.data.card import Card
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine import make_plan
 from ddr_cli.spec import load_spec
-from ddr_cli.spec.json_schema import FIRST_LINE, model_schema, schema_of, schema_text
+from ddr_cli.spec.json_schema import FIRST_LINE, model_schema, schema_text, spec_schema
 from ddr_cli.suite.definition import Suite
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
@@ -32,7 +33,7 @@ def validators():
 
 
 def schemas():
-    own = {"spec": schema_of("spec", installed=False), "card": schema_of("card")}
+    own = {"spec": spec_schema(installed=False), "card": model_schema(Card)}
     return own | {"suite": model_schema(Suite, without=("name", "path"))}
 
 

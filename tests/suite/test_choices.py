@@ -25,6 +25,7 @@ def rows():
             "control": "",
             "tuned": True,
             "labels": ALL,
+            "train": None,
             "classifier": "knn",
             "dataset": dataset,
             "split": split,

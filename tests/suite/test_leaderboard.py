@@ -85,6 +85,7 @@ def test_the_leaderboard_is_that_of_the_raw_rows(run, rows, classifier, tuned):
         for method in LABELS.values()
     }
     board = leaderboard(rows, classifier=classifier, tuned=tuned)
+    assert [line.split()[1] for line in repr(board).splitlines()[2:]] == [*board.table["method"]]
     table = board.table.set_index("method")
     assert board.splits == dict.fromkeys(SIZES, 2)
     for method, own in scores.items():

@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import rankdata
 
 from ddr_cli.comparison.against_controls import largest_class_score
+from ddr_cli.core.errors import InputError
 from ddr_cli.engine.plan.growth import Growth
 from ddr_cli.suite import benchmark
 from ddr_cli.suite.benchmark import LEAVING_OUT, Benchmark
@@ -407,6 +408,32 @@ def test_a_panel_has_a_method_s_mean_over_the_same_data_sets_at_every_width(benc
     finding = " ".join(figure.artists[0].get_text().split())
     assert finding.startswith("1 of 2 methods have their lowest value at 4 dimensions")
     assert finding.endswith("1 of 2 are within 1 percentage point of their lowest value")
+
+
+@pytest.mark.parametrize(
+    ("track", "reason"),
+    [
+        ("few_labels", "several numbers of labels"),
+        ("dimension", "several numbers of dimensions"),
+        ("size", "several sizes of training sets"),
+        ("permuted", "permuted labels"),
+        ("classifiers", "only one method"),
+    ],
+)
+def test_a_track_that_compares_something_else_has_no_leaderboard(bench, track, reason):
+    rows = with_classifiers(bench.rows, 0.1)
+    with pytest.raises(InputError, match=rf"'{track}' has {reason}.* 'ddr suite page'"):
+        leaderboard(rows, track=track, tuned=track == "classifiers")
+    assert track not in {key[0] for key in bench.boards}
+
+
+def test_permuted_labels_as_a_control_do_not_change_the_leaderboard(bench, suite, specs):
+    inductive = suite.tracks["inductive"].model_copy(update={"controls": ["shuffled_labels"]})
+    suite = suite.model_copy(update={"tracks": {"inductive": inductive}})
+    own = bench.rows[bench.rows["track"] == "inductive"]
+    control = own[own["control"] == ""].assign(control="shuffled_labels", error=0.6)
+    found = Benchmark(suite, pd.concat([own, control], ignore_index=True), specs).board()
+    pd.testing.assert_frame_equal(found.table, bench.board().table)
 
 
 def test_a_curve_ends_where_a_method_runs_out_of_time(bench):

@@ -1,5 +1,6 @@
 """Methods submitted to a suite: their folders, running them again, and their ranks."""
 
+import csv
 import json
 from importlib.metadata import version
 
@@ -140,6 +141,23 @@ def test_an_ensemble_is_ranked_apart_and_a_record_is_in_the_archive(submitted):
     fetched = ddr("suite", "table", "tiny.yaml", "--out", "nowhere", "--json").stdout
     (row,) = (row for row in json.loads(fetched) if row["method"] == "Means")
     assert (row["verified"]["splits"], row["card"]["authors"]) == (1, "A. Author")
+
+
+@pytest.mark.usefixtures("tiny_suite")
+def test_the_exported_table_contains_submissions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "about.yaml").write_text("{authors: Many, year: 2011, paper: none, kind: method}")
+    words = ("suite", "submit", "sklearn.decomposition:PCA", "tiny.yaml", "--out", ".", "-q")
+    assert ddr(*words, "--card", "about.yaml").exit_code == 0
+    (log,) = csv.DictReader((tmp_path / "suite_tiny_PCA" / "iris" / "trials.csv").open())
+    for kind in ("method", "ensemble"):
+        edit(tmp_path / "suite_tiny_PCA" / "card.yaml", "kind: method", f"kind: {kind}")
+        assert ddr("suite", "export", "tiny.yaml", "rows.csv", "--out", ".").exit_code == 0
+        rows = {row["method"]: row for row in csv.DictReader((tmp_path / "rows.csv").open())}
+        assert rows.keys() == {"none", "lda", "PCA"}
+        assert float(rows["PCA"]["value"]) == pytest.approx(float(log["error"]))
+        assert rows["PCA"]["setting"] == f"dim = {log['reducer.n_components']}"
+        assert rows["none"]["method_version"].isdigit()
 
 
 def test_a_method_that_lacks_rows_does_not_remove_those_of_others(submitted):

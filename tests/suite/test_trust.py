@@ -17,7 +17,7 @@ from ddr_cli.reducers import LDA
 from ddr_cli.reducers.registry import AuthorCheck, Traits
 from ddr_cli.suite.definition import Erratum, load_suite
 from ddr_cli.suite.leaderboard import leaderboard
-from ddr_cli.suite.own_method import Joined
+from ddr_cli.suite.own_method import Joined, join
 from ddr_cli.suite.remaining import parts_of, run_suite
 from ddr_cli.suite.rows import suite_rows
 from ddr_cli.suite.tables import trust_notes
@@ -136,9 +136,11 @@ def test_rows_of_other_data_are_in_no_table(tiny_suite, monkeypatch):
 @pytest.mark.usefixtures("tiny_suite")
 def test_python_has_the_leaderboard_and_a_method_joins(tmp_path):
     path = tmp_path / "tiny.yaml"
-    board = ddr_cli.leaderboard(path, out=tmp_path, tuned=False)
+    # The suite tunes no method.
+    board = ddr_cli.leaderboard(path, out=tmp_path)
+    assert not board.tuned
     assert set(board.table["method"]) == {"none", "lda"}
-    joined = ddr_cli.join_suite("mmc", path, out=tmp_path, datasets=["iris"], tuned=False)
+    joined = ddr_cli.join_suite("mmc", path, out=tmp_path, datasets=["iris"])
     assert set(joined.table["method"]) == {"none", "lda", "mmc"}
     with pytest.raises(InputError, match=r"^mmc .*Repeat the call"):
         _ = Joined(
@@ -146,3 +148,27 @@ def test_python_has_the_leaderboard_and_a_method_joins(tmp_path):
         ).rows
     made = json.loads((tmp_path / "suite_tiny_mmc" / "suite.json").read_text())
     assert made["suite"]["version"] == 1
+
+
+UNDEFINED = """
+from sklearn.base import BaseEstimator, TransformerMixin
+
+class Undefined(TransformerMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def transform(self, X):
+        return X - float("inf") * (X > X.min())
+"""
+
+
+def test_a_method_that_returns_undefined_values_is_not_audited(tiny_suite, tmp_path):
+    (tmp_path / "mine.py").write_text(UNDEFINED)
+    settings, told = RunSettings(out=tmp_path, quiet=True), []
+    with trusting(True):
+        method = f"{tmp_path / 'mine.py'}:Undefined"
+        joined = join(tiny_suite.suite, method, settings, told=told.append)
+    assert [each for each in told if "infinite or undefined values" in each] == told[:1]
+    # Neither accused of using test labels nor ranked as transductive.
+    assert (joined.audits, joined.track) == ([], "inductive")
+    assert joined.rows.set_index("method").loc["Undefined", "status"] == "failed"

@@ -345,10 +345,6 @@ def _columns_of(folder: Path) -> dict[str, list[str]]:
         if len(last) < n + more:
             kept = sorted(last.values())
             columns = {name: [cells[row] for row in kept] for name, cells in columns.items()}
-    if "control" not in columns:
-        # No run has resumed in this folder since controls got their own file.
-        first: dict[str, list[str]] = {name: [] for name in IDENTITY_COLUMNS}
-        columns = first | {"control": [""] * len(columns["trial_id"])} | columns
     return columns
 
 
@@ -540,7 +536,8 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
     header = tuple(next(iter(_parsed(line.decode(errors="surrogateescape"))), ()))
     if b"\0" in line or not header:
         raise UnreadableJournalError(path, "the first line of the file is not text")
-    if header[: len(IDENTITY_COLUMNS)] == IDENTITY_COLUMNS:
+    has_all = {"control", *OUTCOME_COLUMNS} <= set(header)
+    if has_all and header[: len(IDENTITY_COLUMNS)] == IDENTITY_COLUMNS:
         if len(set(header)) < len(header):
             raise UnreadableJournalError(path, "two columns in the first line have the same name")
         return header
