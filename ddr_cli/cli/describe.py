@@ -63,7 +63,7 @@ def describe(
 
 
 def _print_dimensions(name: str) -> None:
-    from ddr_cli.core.progress import track
+    from ddr_cli.core.progress import progress_bar
     from ddr_cli.data import load_dataset
     from ddr_cli.evaluation.intrinsic_dimension import estimate_class_dimension
     from ddr_cli.report.descriptions import dimension_notes, dimension_table
@@ -71,7 +71,7 @@ def _print_dimensions(name: str) -> None:
     dataset = load_dataset(name)
     found = [
         estimate_class_dimension(each, dataset.X[dataset.y == code])
-        for code, each in enumerate(track(dataset.target_names, "Classes"))
+        for code, each in enumerate(progress_bar(dataset.target_names, "Classes"))
     ]
     typer.echo("")
     print_table(console(), dimension_table(dataset.name, found))

@@ -46,7 +46,7 @@ def plan(
     growth (see ddr describe METHOD) to the spec's training set, and ignores settings other than
     n_components.
     """
-    from ddr_cli.core.progress import track
+    from ddr_cli.core.progress import progress_bar
     from ddr_cli.engine import Datasets, describe_plan
 
     loaded = [load(name, trust, overrides, repeats) for name in specs]
@@ -54,7 +54,7 @@ def plan(
     datasets = Datasets()
     facts = [
         describe_plan(spec, out=out, datasets=datasets, timeout=timeout)
-        for spec in track(loaded, "Specs")
+        for spec in progress_bar(loaded, "Specs")
     ]
     if as_json:
         described = [each.as_dict() for each in facts]

@@ -150,7 +150,7 @@ def _show_results(outcome: RunOutcome, summary: Summary) -> None:
         if outcome.skipped == outcome.planned:
             done = f"all {outcome.planned}"
         typer.echo(f"{outcome.folder.name}: {done} trials are already done.")
-    from ddr_cli.engine.rows.journal import FILE_NAMES
+    from ddr_cli.engine.rows.journal import TRIAL_FILES
     from ddr_cli.report.run_tables import control_table, run_table
 
     screen = console()
@@ -158,7 +158,7 @@ def _show_results(outcome: RunOutcome, summary: Summary) -> None:
     if (controls := control_table(summary)) is not None:
         print_table(screen, controls)
     has_controls = (summary.run.trials["control"] != "").any()
-    journals = FILE_NAMES if has_controls else FILE_NAMES[:1]
+    journals = TRIAL_FILES if has_controls else TRIAL_FILES[:1]
     for name in (*journals, "summary.csv", "figure.png", "shuffled_labels.png"):
         if (outcome.folder / name).is_file():
             typer.echo(f"  {outcome.folder / name}")
@@ -191,10 +191,10 @@ def _show_next(out: Path) -> None:
 
 def _is_derived(folder: Path, slack: float) -> bool:
     """Return whether the files derived from the journals and a manifest are up to date."""
-    from ddr_cli.engine.rows.journal import FILE_NAMES
+    from ddr_cli.engine.rows.journal import TRIAL_FILES
     from ddr_cli.engine.rows.manifest import MANIFEST
 
-    sources = (folder / name for name in (*FILE_NAMES, MANIFEST))
+    sources = (folder / name for name in (*TRIAL_FILES, MANIFEST))
     written = max(path.stat().st_mtime for path in sources if path.is_file())
     derived = [folder / name for name in ("summary.csv", "figure.svg", "figure.png")]
     return all(path.is_file() and path.stat().st_mtime >= written - slack for path in derived)

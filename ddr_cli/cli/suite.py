@@ -193,7 +193,7 @@ def status(
     command also estimates the CPU time of the remaining trials from the existing rows, and shows
     how many splits the budget covers.
     """
-    from ddr_cli.suite.shown import kept, status_shown
+    from ddr_cli.suite.stored_output import kept, status_shown
 
     def made() -> dict[str, Any]:
         suite = load(name, trust)
@@ -203,7 +203,7 @@ def status(
 
 
 def _print_shown(found: dict[str, Any], as_json: bool) -> None:
-    from ddr_cli.suite.shown import as_tables
+    from ddr_cli.suite.stored_output import as_tables
 
     if as_json:
         print_json(found["records"])
@@ -235,13 +235,13 @@ def table(
     trust: Trust = False,
 ) -> None:
     """Show the leaderboard of a suite: the results of each method over the data sets."""
-    from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
-    from ddr_cli.suite.shown import shown_board
+    from ddr_cli.suite.names import CLASSIFIER_TRACK, INDUCTIVE
+    from ddr_cli.suite.stored_output import shown_board
 
     def planned() -> tuple[Suite, list[SuitePart]]:
         suite = load(name, trust)
         # The table of choices also includes the classifiers on all features.
-        more = {CLASSIFIERS} & suite.tracks.keys() if track == INDUCTIVE else ()
+        more = {CLASSIFIER_TRACK} & suite.tracks.keys() if track == INDUCTIVE else ()
         return suite, _parts(suite, out, [track, *more], only)
 
     options = {"track": track, "classifier": classifier, "metric": metric, "defaults": defaults}
@@ -290,10 +290,10 @@ def export(
     from ddr_cli.report.table import Table
     from ddr_cli.suite.archive import write_archive
     from ddr_cli.suite.benchmark import benchmark_of
-    from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
+    from ddr_cli.suite.names import CLASSIFIER_TRACK, INDUCTIVE
     from ddr_cli.suite.remaining import folder_of
     from ddr_cli.suite.rows import long_rows
-    from ddr_cli.suite.shown import shown_board
+    from ddr_cli.suite.stored_output import shown_board
 
     if file.suffix not in (".csv", ".zip"):
         raise InputError(f"{file} must end in .csv or .zip.")
@@ -301,7 +301,7 @@ def export(
     parts = _parts(suite, out)
     if file.suffix == ".zip":
         options = {"track": INDUCTIVE, "classifier": None, "metric": None, "defaults": False}
-        ranked = [part for part in parts if part.track in (INDUCTIVE, CLASSIFIERS)]
+        ranked = [part for part in parts if part.track in (INDUCTIVE, CLASSIFIER_TRACK)]
         shown = None
         with suppress(InputError):  # there is no split that all methods completed
             shown = shown_board(name, out, lambda: (suite, ranked), (), **options)

@@ -8,7 +8,7 @@ import typer
 
 from ddr_cli.cli.options import Overrides, SpecNames, Trust, load, refuse_shared_folder
 from ddr_cli.core.errors import InputError, counted
-from ddr_cli.core.progress import track
+from ddr_cli.core.progress import progress_bar
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -25,7 +25,7 @@ def validate(specs: SpecNames, overrides: Overrides = None, trust: Trust = False
 
     loaded: list[Spec] = []
     lines, problems = [], []
-    for name in track(specs, "Specs") if len(specs) > _FEW else specs:
+    for name in progress_bar(specs, "Specs") if len(specs) > _FEW else specs:
         try:
             spec = load(name, trust, overrides)
             loaded.append(spec)

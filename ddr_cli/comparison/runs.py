@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ddr_cli.comparison.names import family_name
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.registry import spec_word
-from ddr_cli.engine.rows.journal import FILE_NAME, read_trials
+from ddr_cli.engine.rows.journal import TRIAL_FILE, read_trials
 from ddr_cli.engine.rows.manifest import MANIFEST, Manifest, read_manifest
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.model import Spec
@@ -114,7 +114,7 @@ def load_run(folder: Path) -> Run:
         )
     if lacking := [name for name in needed if name not in trials]:
         raise InputError(
-            f"{folder / FILE_NAME} has no column '{lacking[0]}'; run the spec with --redo all."
+            f"{folder / TRIAL_FILE} has no column '{lacking[0]}'; run the spec with --redo all."
         )
     families = {split: split_family(split) for split in trials["split"].unique()}
     return Run(folder, manifest, spec, trials.assign(family=trials["split"].map(families)))

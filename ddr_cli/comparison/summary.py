@@ -34,7 +34,7 @@ from ddr_cli.evaluation.statistics import (
     split_interval,
 )
 from ddr_cli.spec.budgets import ALL, LABELS
-from ddr_cli.spec.components import ClassifierSpec, MeasureSpec, ReducerSpec
+from ddr_cli.spec.components import Item, ReducerSpec
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 from ddr_cli.spec.sweeps import COMPONENTS, TRAIN
 
@@ -51,8 +51,6 @@ TUNED_SUFFIX = f", {TUNED}"
 
 AXES = (TRAIN, LABELS)
 """What a run may vary besides parameters; its summary has these columns only if it does."""
-
-Item = ReducerSpec | ClassifierSpec | MeasureSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +88,12 @@ class Summary:
         return [_cells_of(self.run.trials[name]) for name in ("split", "split_hash")]
 
     @cached_property
-    def _made(self) -> dict[int, Row]:
+    def _rows_by_index(self) -> dict[int, Row]:
         return {}
 
     def row(self, index: int) -> Row:
         """Return a row; cached, because papers often request the trials of the same row."""
-        return self._made.setdefault(index, Row(self, index))
+        return self._rows_by_index.setdefault(index, Row(self, index))
 
 
 @dataclass(frozen=True)

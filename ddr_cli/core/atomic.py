@@ -100,7 +100,7 @@ def refuse_link(path: Path) -> None:
 
 
 @contextmanager
-def clear_messages(path: Path) -> Iterator[None]:
+def as_input_errors(path: Path) -> Iterator[None]:
     """Turn an error of the operating system (full disk, read-only folder) into an `InputError`."""
     try:
         yield
@@ -114,5 +114,5 @@ def clear_messages(path: Path) -> Iterator[None]:
 
 def atomic_write(path: Path, content: str | bytes) -> None:
     """Write a whole file durably; after an error, an `InputError`, the old file is unchanged."""
-    with clear_messages(path), atomic_open(path, durable=True) as file:
+    with as_input_errors(path), atomic_open(path, durable=True) as file:
         file.write(content.encode() if isinstance(content, str) else content)

@@ -65,11 +65,11 @@ def located(name: str, base: Path | None) -> str:
     return f"{((base or Path()) / Path(place).expanduser()).resolve()}:{attribute}"
 
 
-def shown(name: str) -> str:
+def display_name(name: str) -> str:
     """Return a component's name without the folder of its file.
 
-    >>> shown("/home/me/mine.py:MyMethod"), shown("sklearn.svm:SVC"), shown("lda")
-    ('./mine.py:MyMethod', 'sklearn.svm:SVC', 'lda')
+    >>> display_name("/home/me/mine.py:MyMethod"), display_name("sklearn.svm:SVC")
+    ('./mine.py:MyMethod', 'sklearn.svm:SVC')
     """
     place, colon, attribute = name.rpartition(":")
     return f"./{Path(place).name}:{attribute}" if colon and place.endswith(".py") else name
@@ -109,7 +109,9 @@ def load_code(name: str) -> Any:
     except InputError:
         raise
     except (Exception, SystemExit) as error:
-        raise InputError(f"{shown(name)} can't be imported: {_told(error, place)}.") from error
+        raise InputError(
+            f"{display_name(name)} can't be imported: {_told(error, place)}."
+        ) from error
     if not hasattr(module, attribute):
         known = [
             key
@@ -117,12 +119,12 @@ def load_code(name: str) -> Any:
             if isinstance(value, type) and value.__module__.startswith(module.__name__)
         ]
         raise InputError(
-            f"{shown(name).rpartition(':')[0]} has no class '{attribute}'."
+            f"{display_name(name).rpartition(':')[0]} has no class '{attribute}'."
             f"{did_you_mean(attribute, known)} Its classes: {', '.join(known) or 'none'}."
         )
     piece = getattr(module, attribute)
     if not callable(piece):
-        raise InputError(f"{shown(name)} is not a class but {piece!r}.")
+        raise InputError(f"{display_name(name)} is not a class but {piece!r}.")
     return piece
 
 
@@ -136,8 +138,8 @@ def require_trust(name: str) -> None:
         else "is code that doesn't come with ddr"
     )
     raise UntrustedCodeError(
-        f"{shown(name)} {what}. The code runs with all your permissions: inspect it, then use "
-        "--trust.",
+        f"{display_name(name)} {what}. The code runs with all your permissions: inspect it, "
+        "then use --trust.",
         source,
     )
 

@@ -9,11 +9,11 @@ from typing import TypeVar
 ItemT = TypeVar("ItemT")
 
 
-def track(items: Collection[ItemT], what: str) -> Iterable[ItemT]:
+def progress_bar(items: Collection[ItemT], what: str) -> Iterable[ItemT]:
     """Return items to go through, with a bar and the time left on a terminal's standard error."""
     if not sys.stderr.isatty():
         return items
     from rich.console import Console
-    from rich.progress import track as with_bar
+    from rich.progress import track
 
-    return with_bar(items, what, console=Console(stderr=True), transient=True)
+    return track(items, what, console=Console(stderr=True), transient=True)

@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, dataclass_transform
 
 from ddr_cli.core.errors import InputError, did_you_mean, shortage
-from ddr_cli.core.own_code import is_code, is_foreign, load_code, require_trust, shown, source_of
+from ddr_cli.core.own_code import (
+    display_name,
+    is_code,
+    is_foreign,
+    load_code,
+    require_trust,
+    source_of,
+)
 
 PACKAGE = Path(__file__).resolve().parent.parent
 _REGISTERED = re.compile(r"^@registered(\(.*?\))\n(?:class|def) (\w+)", re.MULTILINE | re.DOTALL)
@@ -267,7 +274,7 @@ class Registry:
         A name with a colon names code: ``package.module:Class``, ``/path/to/file.py:Class``.
         """
         if is_code(name):
-            return Entry(name, name, "", shown(name).partition(":")[0])
+            return Entry(name, name, "", display_name(name).partition(":")[0])
         try:
             return self._entries[name]
         except KeyError:

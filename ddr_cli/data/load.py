@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import as_input_errors, atomic_write
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.yaml_loader import dump
 from ddr_cli.data.card import ARRAYS, Card, Layout, Options
@@ -238,7 +238,7 @@ def write_card(content: dict[str, Any], target: Path, sources: Sources) -> Datas
     content = {key: value for key, value in content.items() if key != "expect"}
     card = check_card(content, target)
     # The paths of the files are relative to the folder of the card, so it has to exist.
-    with clear_messages(target.parent):
+    with as_input_errors(target.parent):
         target.parent.mkdir(parents=True, exist_ok=True)
     found = locate(card, sources)
     if found is None:

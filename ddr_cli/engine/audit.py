@@ -16,7 +16,7 @@ from scipy import spatial
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.core.embedding import fit_transform, transform
-from ddr_cli.core.own_code import shown
+from ddr_cli.core.own_code import display_name
 from ddr_cli.core.sealed.process import ended_after
 from ddr_cli.core.sealed.sandbox import VARIABLE
 from ddr_cli.engine.plan.plan import Plan, make_plan
@@ -167,7 +167,7 @@ def audit(plan: Plan, load: Callable[[], Dataset], section: str = "reducers") ->
         if not first.equals(again):
             same = None if close(permuted.test, first.test, noise) else False
         return Audit(
-            shown(setting.name),
+            display_name(setting.name),
             setting.version,
             registry.get(setting.name).source,
             plan.data.name,

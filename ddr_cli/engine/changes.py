@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, counted
-from ddr_cli.core.own_code import class_name, shown
+from ddr_cli.core.own_code import class_name, display_name
 from ddr_cli.engine.rows.folder import PREVIOUS
 from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS
 from ddr_cli.engine.rows.manifest import read_manifest
@@ -29,7 +29,9 @@ _PLACES = [IDENTITY_COLUMNS.index(column) for column in COMPONENTS]
 
 def names_of(*components: Setting) -> set[str]:
     """Return the names by which a command may refer to any of these components."""
-    names = ((one.name, shown(one.name), class_name(one.name), one.label) for one in components)
+    names = (
+        (one.name, display_name(one.name), class_name(one.name), one.label) for one in components
+    )
     return {name for found in names for name in found}
 
 
@@ -37,7 +39,9 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
     """Return why stale rows prevent a run, or "" if all belong to the named components."""
     cells = plan.trials.values()
     components = {id(one): one for cell in cells for one in (cell.reducer, cell.evaluator)}
-    named = {shown(one.name) for one in components.values() if not names.isdisjoint(names_of(one))}
+    named = {
+        display_name(one.name) for one in components.values() if not names.isdisjoint(names_of(one))
+    }
     rows = journals.rows
     is_rescored = journals.metrics != {plan.spec.metrics}
     splits = {split.name for split in plan.fits}
@@ -127,7 +131,7 @@ def _by_name(spec: dict[str, Any]) -> dict[str, Any]:
     for key in _METHODS:
         named[key] = {}
         for item in spec.get(key) or ():
-            name = shown(str(item.get("name")))
+            name = display_name(str(item.get("name")))
             again = sum(other.partition(" #")[0] == name for other in named[key])
             named[key][f"{name} #{again + 1}" if again else name] = item
     return named

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from ddr_cli.core.embedding import fit_transform, refuse_labels, transform
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.extras import missing_library
-from ddr_cli.core.own_code import is_code, is_foreign, require_trust, shown
+from ddr_cli.core.own_code import display_name, is_code, is_foreign, require_trust
 from ddr_cli.core.sealed.process import Sealed
 from ddr_cli.core.validation import field_problems
 from ddr_cli.engine.audit import MEANINGS, QUESTIONS, audit_component, close, summary
@@ -102,9 +102,9 @@ def _audited(section: str, name: str, given: Mapping[str, Any]) -> Iterator[Cont
 def _contracts(name: str, given: Mapping[str, Any]) -> list[Checked]:
     sections = [each for each in sections_of(name) if each in ("reducers", "classifiers")]
     if not sections:
-        raise InputError(f"'{shown(name)}' is neither a reducer nor a classifier.")
+        raise InputError(f"'{display_name(name)}' is neither a reducer nor a classifier.")
     factory: Any = load_factory(sections[0], name)
-    refuse_labels(factory, shown(name))
+    refuse_labels(factory, display_name(name))
     if len(sections) == 2 and issubclass(factory, RegressorMixin):
         sections = ["reducers"]  # as a classifier, it would predict numbers, not classes
     return [_check(section, name, given) for section in sections]
@@ -115,12 +115,12 @@ def _check(section: str, name: str, given: Mapping[str, Any]) -> Checked:
     try:
         params = complete(factory, given)
     except ValidationError as error:
-        problems = [text for _, text, _ in field_problems(error, shown(name), ())]
+        problems = [text for _, text, _ in field_problems(error, display_name(name), ())]
         raise InputError(f"{' '.join(problems)} Use --set PARAMETER=VALUE.") from None
     made, is_reducer = make_checked(factory, params), section == "reducers"
     library = get_traits(made).library if is_reducer else None
     if library and (how := missing_library(library)):
-        raise InputError(f"{shown(name)} {how}")
+        raise InputError(f"{display_name(name)} {how}")
     method = _Reducer(factory, params) if is_reducer else _Classifier(factory, params)
     findings: list[ContractResult] = []
     for title, kind, meaning, test in _CONTRACTS:
@@ -133,7 +133,7 @@ def _check(section: str, name: str, given: Mapping[str, Any]) -> Checked:
         findings.append(ContractResult(title, holds, note, meaning))
         if title == "shapes" and not holds:
             break
-    return Checked(shown(name), section, tuple(findings))
+    return Checked(display_name(name), section, tuple(findings))
 
 
 def _tried(test: Callable[[Any], str | None], method: _Method) -> tuple[bool | None, str]:

@@ -17,7 +17,7 @@ from ddr_cli.engine.plan.growth import too_large
 from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.folder import is_running, journals_of
-from ddr_cli.engine.rows.journal import FILE_NAMES, OK, parameter_text, read_rows
+from ddr_cli.engine.rows.journal import OK, TRIAL_FILES, parameter_text, read_rows
 from ddr_cli.engine.rows.manifest import SessionRecord, read_manifest
 from ddr_cli.engine.rows.tracebacks import read_tracebacks
 from ddr_cli.spec.sweeps import COMPONENTS
@@ -227,7 +227,7 @@ def _seconds_left(folder: Path, rows: int, remaining: int) -> float | None:
         for each in reversed(sessions)
         if each.finished
     ]
-    files = [path for path in (folder / name for name in FILE_NAMES) if path.is_file()]
+    files = [path for path in (folder / name for name in TRIAL_FILES) if path.is_file()]
     if sessions and sessions[-1].finished is None and files:
         running = is_running(folder)
         # A session that was killed ended when the file was last written, unless the file is a copy.

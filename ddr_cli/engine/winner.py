@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.own_code import is_code, located, shown
-from ddr_cli.engine.rows.journal import FILE_NAME, OK, parameter_text, read_rows
+from ddr_cli.core.own_code import display_name, is_code, located
+from ddr_cli.engine.rows.journal import OK, TRIAL_FILE, parameter_text, read_rows
 from ddr_cli.evaluation.evaluators import MEASURES
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.spec.sweeps import COMPONENTS
@@ -126,7 +126,7 @@ def _unknown(
 ) -> InputError:
     spec = plan.spec
     for asked, items in ((reducer, spec.reducers), (classifier, spec.classifiers)):
-        names = [text for item in items for text in (item.label, shown(item.name))]
+        names = [text for item in items for text in (item.label, display_name(item.name))]
         if asked is not None and not any(_is_called(item, asked, base) for item in items):
             hint = did_you_mean(asked, names) or f" Its methods: {', '.join(dict.fromkeys(names))}."
             return InputError(f"{spec.name} has no method called '{asked}'.{hint}")
@@ -151,7 +151,7 @@ def _rows(folder: Path, plan: Plan, methods: Mapping[object, list[str]]) -> _Row
             f"{plan.spec.name} tunes its methods",
             f"use --set tune=none and {by_hand}",
         )
-    if not (folder / FILE_NAME).is_file():
+    if not (folder / TRIAL_FILE).is_file():
         raise InputError(f"{asked}: run the spec first, or {by_hand}.")
     rows: list[Any] = read_rows(folder).to_dict("records")
     found = {row["trial_id"]: row for row in rows}

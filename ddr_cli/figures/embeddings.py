@@ -22,7 +22,7 @@ from ddr_cli.comparison.names import (
     plain,
 )
 from ddr_cli.comparison.runs import split_family
-from ddr_cli.comparison.summary import Item, Summary, find_item, same_value, swept_columns
+from ddr_cli.comparison.summary import Summary, find_item, same_value, swept_columns
 from ddr_cli.engine.plan.identity import DataIdentity
 from ddr_cli.engine.rows import embeddings as kept_files
 from ddr_cli.engine.rows.embeddings import KeptEmbedding
@@ -37,6 +37,7 @@ from ddr_cli.figures.style import (
     set_title,
 )
 from ddr_cli.spec import Spec
+from ddr_cli.spec.components import Item
 
 # If a figure has more points than this, they are drawn as a bitmap inside the SVG: as separate
 # shapes, they would make the file megabytes large.

@@ -14,7 +14,7 @@ import pandas as pd
 from ddr_cli.comparison.runs import find_runs
 from ddr_cli.comparison.summary import Summary, summary_of
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.progress import track
+from ddr_cli.core.progress import progress_bar
 from ddr_cli.papers.claims import ClaimResult, ClaimVerdict, judge_claims
 from ddr_cli.papers.lookup import VIEWS, Judged, View
 from ddr_cli.papers.marks import MarkResult, judge_marks
@@ -175,7 +175,7 @@ def assess(results: Path, paper: str | None = None) -> Assessment:
         first = papers[0].artefacts[0].specs[0]
         raise InputError(f"{results} has no runs of {paper}; start with 'ddr run {first}'.")
     summaries, unread = {}, []
-    for folder in track(folders, "Runs"):
+    for folder in progress_bar(folders, "Runs"):
         try:
             summaries[folder.name] = summary_of(folder)
         except InputError as error:

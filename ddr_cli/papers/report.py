@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ddr_cli.core.progress import track
+from ddr_cli.core.progress import progress_bar
 from ddr_cli.papers.assess import ArtefactResult, Assessment, PaperResult, assess
 from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.papers.figure_notes import notes_on
@@ -99,7 +99,7 @@ def write_report(
     page = None
     if format in (Format.html, Format.all):
         drawings: dict[str, bytes] = {}
-        for summary in track(assessment.summaries, "Figures"):
+        for summary in progress_bar(assessment.summaries, "Figures"):
             files += write_run(summary, notes_on(summary), unchanged=unchanged)
             drawings[summary.run.name] = (summary.run.folder / "figure.svg").read_bytes()
         # The last line of a figure's file changes with everything that its run's verdicts depend
@@ -133,7 +133,7 @@ def write_report(
 
             charts = {
                 name: page_chart(place, drawing.decode())
-                for place, (name, drawing) in enumerate(track(drawings.items(), "Page"))
+                for place, (name, drawing) in enumerate(progress_bar(drawings.items(), "Page"))
             }
             return {PAGE: render_page(assessment, outcome.own, charts, suites).encode()}
 
@@ -152,7 +152,7 @@ def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
     from ddr_cli.figures.run_figure import draw
     from ddr_cli.figures.style import as_pdf
 
-    for summary in track(assessment.summaries, "Figures"):
+    for summary in progress_bar(assessment.summaries, "Figures"):
         path = summary.run.folder / "figure.pdf"
         yield write_file(path, as_pdf(draw(summary, notes_on(summary))))
     for result in assessment.papers:

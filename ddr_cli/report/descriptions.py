@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.own_code import is_code, shown
+from ddr_cli.core.own_code import display_name, is_code
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.registry import Registry, shipped_yaml
 from ddr_cli.core.yaml_loader import flow, read_document
@@ -86,8 +86,8 @@ def _kinds() -> list[Kind]:
 def _piece(section: str, name: str) -> str:
     factory, kind = load_factory(section, name), registry_of(section).kind
     text = inspect.getdoc(factory) or "There is no description."
-    usage = flow({"name": shown(name), **usual(factory)})
-    head = f"{shown(name)} ({kind})\n\n{text}\n\nIn a spec:\n  {usage}"
+    usage = flow({"name": display_name(name), **usual(factory)})
+    head = f"{display_name(name)} ({kind})\n\n{text}\n\nIn a spec:\n  {usage}"
     required = [
         key for key, field in parameter_model(factory).model_fields.items() if field.is_required()
     ]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from ddr_cli.comparison.against_controls import against_controls
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.core.atomic import atomic_open, clear_messages, is_inside, refuse_link
+from ddr_cli.core.atomic import as_input_errors, atomic_open, is_inside, refuse_link
 from ddr_cli.core.digests import code_digest, digest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine.rows.embeddings import EMBEDDINGS
-from ddr_cli.engine.rows.journal import FILE_NAMES
+from ddr_cli.engine.rows.journal import TRIAL_FILES
 from ddr_cli.engine.rows.manifest import MANIFEST
 from ddr_cli.figures.notes import NO_NOTES, Notes
 from ddr_cli.report.table import Table
@@ -65,7 +65,7 @@ def write_run(
 
 def _contents_of(run: Run) -> Iterator[bytes]:
     """Yield the content of the files that a run's figures are drawn from."""
-    names = (MANIFEST, *FILE_NAMES)
+    names = (MANIFEST, *TRIAL_FILES)
     embeddings = sorted((run.folder / EMBEDDINGS).glob("*.json"))
     for path in (*(run.folder / name for name in names), *embeddings):
         yield path.read_bytes() if path.is_file() else b""
@@ -143,7 +143,7 @@ def write_file(path: Path, content: str | bytes) -> Path:
     for folder in (path.parent, *own):
         refuse_link(folder)
     data = content.encode() if isinstance(content, str) else content
-    with clear_messages(path):
+    with as_input_errors(path):
         if path.is_symlink() or not path.is_file() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_open(path) as file:

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from ddr_cli.core.errors import printable
-from ddr_cli.core.own_code import is_code, shown
+from ddr_cli.core.own_code import display_name, is_code
 from ddr_cli.core.validation import Frozen
 from ddr_cli.data.card import Card, Expect
 from ddr_cli.spec.estimators import Factory, Mode, load_factory, settable_names, traits_of
@@ -98,7 +98,7 @@ class Component(StrictFrozen):
 
     @field_serializer("name")
     def _without_folder(self, name: str) -> str:
-        return shown(name)
+        return display_name(name)
 
 
 class StepSpec(Component):

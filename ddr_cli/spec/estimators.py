@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
-from ddr_cli.core.own_code import is_code, is_trusted, shown
+from ddr_cli.core.own_code import display_name, is_code, is_trusted
 from ddr_cli.core.parameters import parameter_model, undeclared_texts
 from ddr_cli.core.positions import KeyPath, dotted, value_text
 from ddr_cli.core.registry import Registry, load_component
@@ -79,7 +79,7 @@ def load_factory(section: str, name: str) -> Factory:
 def _factory(section: str, name: str) -> Factory:
     factory: Factory = registry_of(section).load(name)
     for needed in lacking(factory, section):
-        raise InputError(f"{shown(name)} can't be used in {section}: it has no {needed}.")
+        raise InputError(f"{display_name(name)} can't be used in {section}: it has no {needed}.")
     try:
         parameter_model(factory)
     except (TypeError, NameError) as error:
@@ -116,8 +116,8 @@ def sections_of(name: str) -> list[str]:
     ]
     if not found:
         raise InputError(
-            f"{shown(name)} is neither a reducer (fit, transform), a classifier (fit, predict) nor "
-            "a measure (score_many)."
+            f"{display_name(name)} is neither a reducer (fit, transform), a classifier (fit, "
+            "predict) nor a measure (score_many)."
         )
     return found
 
@@ -215,7 +215,7 @@ def untrusted_values(section: str, name: str, params: Mapping[str, Any]) -> dict
         if texts and not is_trusted(value_source(name, parameter, value)):
             found[parameter] = (
                 f"{value_text(texts[0])} is not a declared choice for {parameter} of "
-                f"{shown(name)}; if it is safe, use --trust."
+                f"{display_name(name)}; if it is safe, use --trust."
             )
     return found
 

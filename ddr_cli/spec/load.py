@@ -26,7 +26,7 @@ from ddr_cli.spec.read_components import record_of
 from ddr_cli.spec.read_spec import ReadSpec
 from ddr_cli.spec.sweeps import COMPONENTS, TRAIN, Grid, dotted_names, rounded
 
-Item = str | Mapping[str, Any]
+GivenItem = str | Mapping[str, Any]
 """An item of one of a spec's lists: a name, or a mapping with a name and parameters."""
 
 
@@ -47,7 +47,7 @@ def load_spec(
 def make_spec(
     *,
     dataset: str | Mapping[str, Any],
-    reducers: Sequence[Item],
+    reducers: Sequence[GivenItem],
     name: str | None = None,
     path: Path | None = None,
     overrides: Sequence[str] = (),

@@ -13,18 +13,17 @@ from typing import Any
 import yaml
 
 import ddr_cli
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import as_input_errors, atomic_write
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped
-from ddr_cli.engine.rows.journal import FILE_NAMES
-from ddr_cli.engine.rows.manifest import MANIFEST as RUN
-from ddr_cli.engine.rows.manifest import read_manifest
-from ddr_cli.suite.audits import FILE_NAME as AUDITS
+from ddr_cli.engine.rows.journal import TRIAL_FILES
+from ddr_cli.engine.rows.manifest import MANIFEST, read_manifest
+from ddr_cli.suite.audits import AUDIT_FILE
 from ddr_cli.suite.definition import Suite
-from ddr_cli.suite.names import MANIFEST, VERIFIED
+from ddr_cli.suite.names import SUITE_FILE, VERIFIED
 from ddr_cli.suite.published import SUMS, archive_name, submissions_of
 from ddr_cli.suite.remaining import SuitePart
-from ddr_cli.suite.shown import SHOWN
+from ddr_cli.suite.stored_output import SHOWN
 from ddr_cli.suite.submission import Submission
 
 
@@ -45,16 +44,16 @@ def write_archive(
         raise InputError(
             f"{stale} rows of {suite.name} are stale; use 'ddr suite run {suite.name}' first."
         )
-    if not (folder / MANIFEST).is_file():
-        raise InputError(f"There is no {MANIFEST} in {folder}; use 'ddr suite run' first.")
+    if not (folder / SUITE_FILE).is_file():
+        raise InputError(f"There is no {SUITE_FILE} in {folder}; use 'ddr suite run' first.")
     begun = [part.folder for part in parts if part.status]
-    kept = [folder / MANIFEST, folder / AUDITS]
-    kept += [path / name for path in begun for name in (RUN, *FILE_NAMES)]
+    kept = [folder / SUITE_FILE, folder / AUDIT_FILE]
+    kept += [path / name for path in begun for name in (MANIFEST, *TRIAL_FILES)]
     for own in submissions_of(suite.name, folder.parent):
         kept += [*Submission.read(own).files, own / VERIFIED]
     sessions = [read_manifest(path).sessions[-1] for path in begun]
     date = max((last.finished or last.started)[:10] for last in sessions)
-    with clear_messages(folder):
+    with as_input_errors(folder):
         files = {
             path.relative_to(folder.parent).as_posix(): path.read_bytes()
             for path in kept

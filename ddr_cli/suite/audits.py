@@ -11,16 +11,16 @@ from pathlib import Path
 import pandas as pd
 from pydantic import TypeAdapter
 
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import as_input_errors, atomic_write
 from ddr_cli.core.errors import InputError, counted
-from ddr_cli.core.progress import track
+from ddr_cli.core.progress import progress_bar
 from ddr_cli.data import load_dataset
 from ddr_cli.engine.audit import QUESTIONS, Audit, audit, summary
 from ddr_cli.engine.plan.plan import make_plan
 from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.suite.remaining import SuitePart
 
-FILE_NAME = "audit.csv"
+AUDIT_FILE = "audit.csv"
 
 _ANSWERS = ["test_labels", "alone", "order"]
 _FILE = TypeAdapter(list[Audit])
@@ -41,7 +41,7 @@ def audit_parts(
     """
     known = {(each.method, each.dataset): each for each in read_audits(folder)}
     before, found = dict(known), []
-    for part in parts if quiet else track(parts, "Audit on real splits"):
+    for part in parts if quiet else progress_bar(parts, "Audit on real splits"):
         for item in part.spec.reducers:
             key = item.label, part.dataset
             now = item.traits().version, REDUCERS.get(item.name).source
@@ -59,15 +59,15 @@ def audit_parts(
             found.append(known[key])
     if known != before:
         table = pd.DataFrame([asdict(each) for each in known.values()])
-        with clear_messages(folder / FILE_NAME):
+        with as_input_errors(folder / AUDIT_FILE):
             folder.mkdir(parents=True, exist_ok=True)
-            atomic_write(folder / FILE_NAME, table.to_csv(index=False, lineterminator="\n"))
+            atomic_write(folder / AUDIT_FILE, table.to_csv(index=False, lineterminator="\n"))
     return found
 
 
 def read_audits(folder: Path) -> list[Audit]:
     """Return the audits in a suite's folder; none if it has no file."""
-    path = folder / FILE_NAME
+    path = folder / AUDIT_FILE
     if not path.is_file():
         return []
     try:

@@ -14,7 +14,7 @@ import pandas as pd
 from ddr_cli.comparison.against_controls import AGREEMENTS
 from ddr_cli.comparison.names import method_name, metric_name
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.progress import track as with_bar
+from ddr_cli.core.progress import progress_bar
 from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.plan.growth import Growth, growths
 from ddr_cli.engine.rows.journal import OK
@@ -29,7 +29,7 @@ from ddr_cli.suite.audits import read_audits
 from ddr_cli.suite.choices import choices, entry
 from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.leaderboard import Averages, Leaderboard, averages_of
-from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
+from ddr_cli.suite.names import CLASSIFIER_TRACK, INDUCTIVE
 from ddr_cli.suite.published import submissions_of
 from ddr_cli.suite.remaining import SuitePart
 from ddr_cli.suite.rows import (
@@ -67,7 +67,7 @@ class Benchmark:
     ensembles: Sequence[pd.DataFrame] = field(default=(), repr=False)
     """The rows of each submitted ensemble, which `rows` does not have."""
     _averages: dict[tuple[str, str, bool], Averages] = field(default_factory=dict, repr=False)
-    _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
+    _boards: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     @property
     def trials(self) -> pd.DataFrame:
@@ -121,7 +121,7 @@ class Benchmark:
         groups = {metric: [""] for metric in self.suite.metrics}
         groups[self.suite.metrics[0]] += self.groups
         keys = [(*key[:4], group) for key in self._keys for group in groups[key[2]]]
-        found = {key: self._board(key) for key in with_bar(keys, "Leaderboards")}
+        found = {key: self._board(key) for key in progress_bar(keys, "Leaderboards")}
         return {key: board for key, board in found.items() if board is not None}
 
     def board(self, *, tuned: bool | None = None, classifier: int = 0) -> Leaderboard | None:
@@ -151,9 +151,9 @@ class Benchmark:
         return found
 
     def _board(self, key: Key) -> Leaderboard | None:
-        if key not in self._made:
+        if key not in self._boards:
             track, classifier, metric, tuned, group = key
-            self._made[key] = None
+            self._boards[key] = None
             own, rows = (track, classifier, tuned), self.rows
             datasets = self.groups[group] if group else ()
             with suppress(InputError):
@@ -161,8 +161,8 @@ class Benchmark:
                     found = averages_of(rows, classifier=classifier, tuned=tuned, track=track)
                     self._averages[own] = found
                 baseline = self.suite.baseline_of(track)
-                self._made[key] = self._averages[own].leaderboard(metric, datasets, baseline)
-        return self._made[key]
+                self._boards[key] = self._averages[own].leaderboard(metric, datasets, baseline)
+        return self._boards[key]
 
     @cached_property
     def n_train(self) -> dict[str, int]:
@@ -213,7 +213,7 @@ class Benchmark:
         It is the strong classifier, or the one that the inner folds select in the track of
         classifiers.
         """
-        rows = self.rows[(self.rows["track"] == CLASSIFIERS) & self.rows["tuned"]]
+        rows = self.rows[(self.rows["track"] == CLASSIFIER_TRACK) & self.rows["tuned"]]
         rows = rows[rows["classifier"] != KNN]
         if rows.empty:
             rows = self.rows[self.rows["control"] == FULL_FEATURES]
@@ -284,7 +284,7 @@ class Benchmark:
                 found = pd.concat([found, pd.DataFrame([told])])
         if found.empty or board.metric != self.suite.metrics[0]:
             return found
-        rows = self.rows[(self.rows["track"] == CLASSIFIERS) & self.rows["tuned"]]
+        rows = self.rows[(self.rows["track"] == CLASSIFIER_TRACK) & self.rows["tuned"]]
         tuned_k = rows[rows["classifier"] == KNN].groupby("dataset")[board.metric].mean()
         for name, means in ((TUNED_K, tuned_k), (BEST, self.ceiling)):
             means = means.reindex(board.means.index)

@@ -261,7 +261,7 @@ class Suite(StrictFrozen):
 
     def _spec(self, track: str, dataset: str) -> Spec:
         try:
-            return self._made(track, dataset)
+            return self._built(track, dataset)
         except InputError as error:
             problems = getattr(error, "problems", None)
             told = "; ".join(each.message for each in problems) if problems else as_clause(error)
@@ -271,7 +271,7 @@ class Suite(StrictFrozen):
             problem = self._document.problem(("datasets", dataset), f"track {track}: {told}")
             raise DocumentError([problem], self._document.source) from None
 
-    def _made(self, track: str, dataset: str) -> Spec:
+    def _built(self, track: str, dataset: str) -> Spec:
         own, how = self.datasets[dataset], self.tracks[track]
         parts: dict[str, Any] = {
             "dataset": {"name": dataset, **own.options},

@@ -29,7 +29,7 @@ from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.choices import ALL_METHODS
 from ddr_cli.suite.leaderboard import ALPHA, Leaderboard, rank_text
 
-CHOSEN = (
+CHOSEN_SENTENCE = (
     "We chose the findings and their tests on 2026-11-24. At that time, version 2 of the suite "
     "lite had no rows, but we knew the rows of version 1."
 )

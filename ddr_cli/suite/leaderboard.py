@@ -16,7 +16,7 @@ from ddr_cli.engine.rows.journal import OK
 from ddr_cli.evaluation.statistics import holm, mean_intervals, rank_intervals
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import SHUFFLED_LABELS
-from ddr_cli.suite.names import CLASSIFIERS, INDUCTIVE
+from ddr_cli.suite.names import CLASSIFIER_TRACK, INDUCTIVE
 from ddr_cli.suite.rows import seconds_of, shared_classifiers
 
 ALPHA = 0.05
@@ -218,7 +218,7 @@ def averages_of(
     chosen = chosen[chosen[LABELS] == ALL]
     if chosen["train"].nunique() > 1:
         raise InputError(_NO_BOARD.format(track, "several sizes of training sets"))
-    if track == CLASSIFIERS and chosen["method"].nunique() == 1:
+    if track == CLASSIFIER_TRACK and chosen["method"].nunique() == 1:
         raise InputError(_NO_BOARD.format(track, "only one method"))
     classifier = _known("classifier", classifier, shared_classifiers(chosen))
     chosen = chosen[chosen["classifier"] == classifier]

@@ -13,9 +13,9 @@ import pandas as pd
 import ddr_cli
 from ddr_cli.comparison.across_datasets import EQUIVALENCE
 from ddr_cli.comparison.names import method_name, metric_axis, metric_name, number
-from ddr_cli.core.atomic import clear_messages
+from ddr_cli.core.atomic import as_input_errors
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.progress import track
+from ddr_cli.core.progress import progress_bar
 from ddr_cli.data.cards import load_card
 from ddr_cli.figures.style import as_svg, rendered
 from ddr_cli.report.chart import Chart, colour_rules, page_chart
@@ -33,7 +33,7 @@ from ddr_cli.suite.figures import (
     draw_tuning,
     draw_years,
 )
-from ddr_cli.suite.findings import CHOSEN, findings
+from ddr_cli.suite.findings import CHOSEN_SENTENCE, findings
 from ddr_cli.suite.leaderboard import Leaderboard
 from ddr_cli.suite.names import FOLDER
 from ddr_cli.suite.page_data import (
@@ -116,7 +116,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
         PAGE: page(
             "suite.html.j2",
             boards=offered(bench),
-            chosen=CHOSEN,
+            chosen=CHOSEN_SENTENCE,
             findings=[(each, each.told(bench)) for each in findings()],
             rows=board_cells(board),
             drawn=drawn_rows(board),
@@ -131,7 +131,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
     }
     dimensions = {name: dimension_rows(bench, board.baseline, name) for name in bench.specs}
     by_set = {name: set_rows(bench, board, str(name)) for name in board.means.index}
-    for name in track(list(board.means), "Methods"):
+    for name in progress_bar(list(board.means), "Methods"):
         files[f"methods/{slug(str(name))}.html"] = page(
             "suite_method.html.j2",
             name=str(name),
@@ -140,7 +140,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
             rows=method_rows(by_set, str(name)),
             dimensions={each: of[name] for each, of in dimensions.items() if name in of},
         )
-    for name in track(list(bench.specs), "Data sets"):
+    for name in progress_bar(list(bench.specs), "Data sets"):
         files[f"datasets/{slug(name)}.html"] = page(
             "suite_dataset.html.j2",
             facts=set_facts(bench, board, name),
@@ -210,7 +210,7 @@ def _remove_old_pages(folder: Path, suite: Suite, *, keep: Collection[Path]) -> 
     """Remove the pages of methods and data sets that the suite no longer has; no other file."""
     made_by = f"Made by <code>ddr suite page {escape(suite.name)}</code>"
     for path in {*folder.glob("methods/*.html"), *folder.glob("datasets/*.html")}.difference(keep):
-        with clear_messages(path):
+        with as_input_errors(path):
             if made_by.encode() in path.read_bytes():
                 path.unlink()
 

@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 from zipfile import is_zipfile
 
 from ddr_cli import __version__
-from ddr_cli.core.atomic import clear_messages
+from ddr_cli.core.atomic import as_input_errors
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.extras import distribution
 from ddr_cli.data.store.sources import Sources
-from ddr_cli.suite.names import CARD, FOLDER, MANIFEST
+from ddr_cli.suite.names import CARD, FOLDER, SUITE_FILE
 
 SUMS = "SHA256SUMS"
 NO_ROWS = (
@@ -69,7 +69,7 @@ def fetch(suite: Path, source: str | None = None) -> tuple[Path, int]:
     name, version = suite.stem, int(stated[1]) if stated else 0
     sources = Sources.from_environment()
     place = sources.cache_dir / "suites" / name
-    with clear_messages(place):
+    with as_input_errors(place):
         place.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=place.parent, prefix=".") as aside:
             source = source or address_of(name, version)
@@ -116,7 +116,7 @@ def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
         for inner in sorted(sums.keys() | files.keys())
         if inner not in files or sha256(files[inner]).hexdigest() != sums.get(inner)
     ]
-    record = f"{FOLDER}{name}/{MANIFEST}"
+    record = f"{FOLDER}{name}/{SUITE_FILE}"
     if wrong or not sums:
         what = f"{wrong[0]} does not match its checksum" if wrong else "there are no checksums"
         raise InputError(f"{archive.name} is damaged: {what}. Get the archive again.")

@@ -16,8 +16,8 @@ import pandas as pd
 
 from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import DdrError
-from ddr_cli.core.own_code import class_name, shown
-from ddr_cli.core.progress import track
+from ddr_cli.core.own_code import class_name, display_name
+from ddr_cli.core.progress import progress_bar
 from ddr_cli.engine.decide import stale_rows
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
@@ -32,7 +32,7 @@ from ddr_cli.engine.rows.journal import (
 from ddr_cli.engine.rows.manifest import here, read_manifest
 from ddr_cli.spec.controls import SEEN
 from ddr_cli.spec.feasible import WIDTH
-from ddr_cli.suite.names import FOLDER, MANIFEST
+from ddr_cli.suite.names import FOLDER, SUITE_FILE
 from ddr_cli.suite.published import results_of
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def parts_of(
     datasets = Datasets()
     return [
         _part(spec, make_plan(spec, datasets=datasets), out / spec.name)
-        for spec in track(list(suite.specs(tracks=tracks, datasets=only)), "Specs")
+        for spec in progress_bar(list(suite.specs(tracks=tracks, datasets=only)), "Specs")
     ]
 
 
@@ -184,7 +184,7 @@ def seen_again(parts: Sequence[SuitePart]) -> list[SuitePart]:
 def _part(spec: Spec, plan: Plan, folder: Path) -> SuitePart:
     journals = journals_of(folder, plan)
     stale = stale_rows(journals, plan)
-    labels = {shown(item.name): item.label for item in spec.reducers}
+    labels = {display_name(item.name): item.label for item in spec.reducers}
     old = (row[_REDUCER] for row in (journals.rows if stale else ()) if row[0] in stale)
     named = Counter(labels.get(name, class_name(name)) for name in old)
     status = {key: value for key, value in journals.status.items() if key not in stale}
@@ -251,7 +251,7 @@ def write_manifest(suite: Suite, out: Path) -> None:
         "versions": here().versions,
         "runs": runs,
     }
-    atomic_write(out / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    atomic_write(out / SUITE_FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def cost_table(parts: Sequence[SuitePart]) -> pd.DataFrame:

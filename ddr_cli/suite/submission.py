@@ -22,21 +22,19 @@ from annotated_types import Ge
 from pydantic import AfterValidator, Field
 
 from ddr_cli.comparison.names import lower_is_better
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import as_input_errors, atomic_write
 from ddr_cli.core.digests import digest
 from ddr_cli.core.errors import DdrError, InputError
-from ddr_cli.core.own_code import class_name, located, shown, source_of
+from ddr_cli.core.own_code import class_name, display_name, located, source_of
 from ddr_cli.core.validation import validated
 from ddr_cli.core.yaml_loader import parse, read_document
-from ddr_cli.engine.rows.journal import FILE_NAMES, read_rows, read_trials
-from ddr_cli.engine.rows.manifest import MANIFEST as RUN
-from ddr_cli.engine.rows.manifest import here, number_versions, read_manifest
+from ddr_cli.engine.rows.journal import TRIAL_FILES, read_rows, read_trials
+from ddr_cli.engine.rows.manifest import MANIFEST, here, number_versions, read_manifest
 from ddr_cli.reducers.registry import reference, year
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import StrictFrozen, Text
 from ddr_cli.spec.estimators import load_factory
-from ddr_cli.suite.audits import FILE_NAME as AUDITS
-from ddr_cli.suite.audits import audit_parts, read_audits
+from ddr_cli.suite.audits import AUDIT_FILE, audit_parts, read_audits
 from ddr_cli.suite.names import CARD, INDUCTIVE, VERIFIED
 from ddr_cli.suite.remaining import SuitePart, parts_of, run_suite
 from ddr_cli.suite.rows import settings_of
@@ -61,7 +59,7 @@ class Confirmed(StrictFrozen):
 class SubmissionCard(StrictFrozen):
     """The card of a submitted method: what it is, and who made it."""
 
-    method: Annotated[Text, AfterValidator(shown)]
+    method: Annotated[Text, AfterValidator(display_name)]
     """The method: ./mine.py:MyMethod, from a file next to the card, or package.module:Class."""
     requires: list[Text] = Field(default_factory=list)
     """The packages that the method needs, such as scikit-kda==0.1."""
@@ -101,10 +99,10 @@ class Submission:
     def files(self) -> list[Path]:
         """All files that belong to it and exist, except the record of its verification."""
         place = self.card.method.rpartition(":")[0]
-        names = [CARD, AUDITS, *([place] if place.endswith(".py") else [])]
-        runs = sorted(path.parent for path in self.folder.glob(f"*/{RUN}"))
+        names = [CARD, AUDIT_FILE, *([place] if place.endswith(".py") else [])]
+        runs = sorted(path.parent for path in self.folder.glob(f"*/{MANIFEST}"))
         paths = [self.folder / name for name in names]
-        paths += [run / name for run in runs for name in (RUN, *FILE_NAMES)]
+        paths += [run / name for run in runs for name in (MANIFEST, *TRIAL_FILES)]
         return [path for path in paths if path.is_file()]
 
     @property
@@ -140,7 +138,7 @@ class Submission:
         They are empty if one is missing that all of the suite's methods have.
         """
         found = [theirs.iloc[:0]]
-        for path in sorted(self.folder.glob(f"*/{RUN}")):
+        for path in sorted(self.folder.glob(f"*/{MANIFEST}")):
             manifest = read_manifest(path.parent)
             named = manifest.data.name if manifest.data else ""
             known = theirs[(theirs["track"] == track) & (theirs["dataset"] == named)]
@@ -192,7 +190,7 @@ def card_of(method: str, folder: Path, suite: str, file: Path | None) -> Submiss
     document = parse(b"{}", CARD) if file is None else read_document(file)
     if isinstance(document.data, dict):
         stated = {name: value for name, value in document.data.items() if value is not None}
-        own = {"method": shown(method), "suite": suite, "version": 1, "track": INDUCTIVE}
+        own = {"method": display_name(method), "suite": suite, "version": 1, "track": INDUCTIVE}
         document.data = dict(_known(located(method, Path()))) | stated | own
         if absent := [name for name in _STATED if not document.data.get(name)]:
             raise InputError(
@@ -212,7 +210,7 @@ def write_submission(joined: Joined, method: str, folder: Path, card: Submission
         raise InputError(f"{joined.label} lacks trials on {', '.join(left)}. Repeat the command.")
     card = card.model_copy(update={"version": joined.suite.version, "track": joined.track})
     place = Path(method.rpartition(":")[0])
-    with clear_messages(folder):
+    with as_input_errors(folder):
         if place.suffix == ".py":
             shutil.copyfile(place, folder / place.name)
         text = yaml.safe_dump(card.model_dump(), sort_keys=False, allow_unicode=True, width=100)
@@ -313,7 +311,7 @@ def _audited(
     before = {(each.dataset, each.test_labels, each.alone) for each in submitted}
     for each in audits:
         if (each.dataset, each.test_labels, each.alone) not in before:
-            yield f"{each.dataset}: the result of the audit differs from {AUDITS}"
+            yield f"{each.dataset}: the result of the audit differs from {AUDIT_FILE}"
     if any(each.test_labels is False for each in audits):
         yield "the method uses test labels"
     mode = suite.tracks[submission.card.track].mode

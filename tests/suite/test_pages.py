@@ -18,7 +18,7 @@ from ddr_cli.suite import benchmark
 from ddr_cli.suite.benchmark import LEAVING_OUT, Benchmark
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.figures import draw_faithfulness, draw_order, draw_years
-from ddr_cli.suite.findings import CHOSEN, findings
+from ddr_cli.suite.findings import CHOSEN_SENTENCE, findings
 from ddr_cli.suite.leaderboard import leaderboard
 from ddr_cli.suite.page_data import dimension_rows, page_data
 from ddr_cli.suite.pages import write_benchmark
@@ -326,7 +326,7 @@ def test_the_page_states_what_holds_and_lists_what_is_not_supported(pages, bench
         assert (each.otherwise if holds is False else each.sentence) in index, each.name
         assert (f'id="said-{each.name}"' in rest) == (holds is None), each.name
     assert "1 with 100 samples, 0 with 3,000 samples" in supported
-    assert index.count(CHOSEN) == 1
+    assert index.count(CHOSEN_SENTENCE) == 1
 
 
 def test_every_row_is_drawn_at_its_score_on_one_scale(pages, bench):

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.core.errors import InputError
-from ddr_cli.suite import shown
+from ddr_cli.suite import stored_output
 from ddr_cli.suite.published import address_of, fetch
 
 
@@ -21,10 +21,10 @@ def ddr(*words):
 def published(tiny_suite, tmp_path, monkeypatch):
     """Return the archive of a shipped suite; the present folder has no rows of it."""
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
-    shipped = shown.shipped_yaml
+    shipped = stored_output.shipped_yaml
     tiny = {"tiny": tiny_suite.suite.path}
     both = lambda folder: tiny if folder == "suites" else shipped(folder)  # noqa: E731
-    monkeypatch.setattr("ddr_cli.suite.shown.shipped_yaml", both)
+    monkeypatch.setattr("ddr_cli.suite.stored_output.shipped_yaml", both)
     monkeypatch.setattr("ddr_cli.spec.load.shipped_yaml", both)
     archive = tmp_path / "tiny.zip"
     assert ddr("suite", "export", "tiny", archive, "--out", tmp_path).exit_code == 0
@@ -61,8 +61,10 @@ def test_every_command_uses_fetched_rows_where_there_are_no_others(published, tm
 
 def test_a_table_is_computed_again_only_if_a_row_has_changed(published, tmp_path, monkeypatch):
     fetch(tmp_path / "tiny.yaml", str(published))
-    made, computed = shown._made, []
-    monkeypatch.setattr(shown, "_made", lambda *a, **b: computed.append(a) or made(*a, **b))
+    made, computed = stored_output._board, []
+    monkeypatch.setattr(
+        stored_output, "_board", lambda *a, **b: computed.append(a) or made(*a, **b)
+    )
     # Without this cache, as on another machine, the table in the archive is used.
     shutil.rmtree(tmp_path / "cache" / "shown")
     first = json.loads(ddr("suite", "table", "tiny", "--json").stdout)
@@ -80,8 +82,8 @@ def test_a_table_is_computed_again_only_if_a_row_has_changed(published, tmp_path
 
 def test_a_status_is_computed_again_only_if_a_row_has_changed(published, tmp_path, monkeypatch):
     fetch(tmp_path / "tiny.yaml", str(published))
-    made, computed = shown.status_shown, []
-    monkeypatch.setattr(shown, "status_shown", lambda *a: computed.append(a) or made(*a))
+    made, computed = stored_output.status_shown, []
+    monkeypatch.setattr(stored_output, "status_shown", lambda *a: computed.append(a) or made(*a))
     first = ddr("suite", "status", "tiny").stdout
     again = ddr("suite", "status", "tiny").stdout
     assert (again.startswith(first), len(computed)) == (True, 1)

@@ -18,7 +18,7 @@ from multiprocessing.reduction import send_handle
 from typing import Any
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.own_code import GIVEN_FILE, shown
+from ddr_cli.core.own_code import GIVEN_FILE, display_name
 from ddr_cli.core.processes import Context, copy_a_loaded_process, how_it_ended, may_have_children
 from ddr_cli.core.sealed import messages
 from ddr_cli.core.sealed.sandbox import VARIABLE, Boxed
@@ -122,7 +122,7 @@ class Sealed:
                 os.kill(os.getpid(), -code)
             os._exit(code or 0)
         self.end()
-        raise InputError(f"The process of {shown(self._name)} {how_it_ended(code)}.")
+        raise InputError(f"The process of {display_name(self._name)} {how_it_ended(code)}.")
 
 
 def cpu_time() -> float:

@@ -108,7 +108,7 @@ class _Server:
     def describe(self, name: str) -> dict[str, Any]:
         """Return the properties that a class has before any object is created."""
         factory = own_code.load_code(name)
-        refuse_labels(factory, own_code.shown(name))
+        refuse_labels(factory, own_code.display_name(name))
         init = inspect.getattr_static(factory, "__init__") if inspect.isclass(factory) else factory
         parameters = inspect.signature(init).parameters
         try:
@@ -116,7 +116,7 @@ class _Server:
             hints = get_type_hints(holder, include_extras=True) if parameters else {}
         except (TypeError, NameError) as error:
             raise InputError(
-                f"The signature of {own_code.shown(name)} can't be read: {error}."
+                f"The signature of {own_code.display_name(name)} can't be read: {error}."
             ) from error
         return {
             "name": getattr(factory, "__name__", "it"),

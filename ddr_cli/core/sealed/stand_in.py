@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.own_code import shown
+from ddr_cli.core.own_code import display_name
 from ddr_cli.core.sealed.messages import Unknown
 from ddr_cli.core.sealed.process import RemoteError, Sealed
 from ddr_cli.core.sealed.server import BOUNDS, METHODS
@@ -75,7 +75,9 @@ def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited c
             return template().ask(verb, name, *arguments)
         except RemoteError as error:
             what = "read" if verb == "describe" else "created with these parameters"
-            raise InputError(f"{shown(name)} can't be {what}: {str(error).rstrip('.')}.") from error
+            raise InputError(
+                f"{display_name(name)} can't be {what}: {str(error).rstrip('.')}."
+            ) from error
 
     said = asked("describe")
     methods = [each for each in METHODS if each in said["methods"]]

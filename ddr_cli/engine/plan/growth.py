@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ddr_cli.core.own_code import shown
+from ddr_cli.core.own_code import display_name
 from ddr_cli.core.processes import machine_memory
 from ddr_cli.core.registry import PACKAGE
 from ddr_cli.engine.progress import duration
@@ -107,6 +107,6 @@ def too_large(spec: Spec, timeout: float | None) -> dict[str, str]:
             lines[item.label] = (
                 f"a fit of {item.label} to {n:,} samples is expected to take "
                 f"{' and '.join(reasons)}; use a smaller training set, or see "
-                f"'ddr describe {shown(item.name)}'"
+                f"'ddr describe {display_name(item.name)}'"
             )
     return lines

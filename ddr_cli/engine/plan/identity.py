@@ -34,7 +34,7 @@ def canonical_json(value: object) -> str:
     return _ENCODER.encode(_plain(value))
 
 
-def digest(text: str) -> str:
+def short_digest(text: str) -> str:
     """Return the first 16 hexadecimal digits of the SHA-256 of `text`."""
     return sha256(text.encode()).hexdigest()[:16]
 
@@ -93,11 +93,11 @@ class TrialIds:
             tuning = "" if cell.tuning is None else f',"tuning":{self._tuning(cell.tuning)}'
             before = f'{{"classifier":{evaluator},{self._before_split(cell)}'
             around = self._around_split[kind] = (before, f"{tuning}}}")
-        return digest(f"{around[0]}{self._split_text(cell.split)}{around[1]}")
+        return short_digest(f"{around[0]}{self._split_text(cell.split)}{around[1]}")
 
     def of_embedding(self, cell: Cell) -> str:
         """Return the id of the embedding that a trial uses."""
-        return digest(f"{{{self._before_split(cell)}{self._split_text(cell.split)}}}")
+        return short_digest(f"{{{self._before_split(cell)}{self._split_text(cell.split)}}}")
 
     def _split_text(self, split: SplitKey) -> str:
         text = self._texts.get((id(split), "", ""))

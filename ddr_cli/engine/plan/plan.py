@@ -9,7 +9,7 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ddr_cli.core.own_code import shown
+from ddr_cli.core.own_code import display_name
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.identity import (
     DataIdentity,
@@ -144,7 +144,7 @@ class Plan:
         for kind, setting in settings.values():
             stated |= {f"{kind}.{name}" for name in described(setting)["params"]}
             for name in setting.params:
-                having.setdefault(f"{kind}.{name}", set()).add(shown(setting.name))
+                having.setdefault(f"{kind}.{name}", set()).add(display_name(setting.name))
         return {column: names for column, names in having.items() if column not in stated}
 
     def names_of(self, trial_id: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ValidationError, model_validator
 
-from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
+from ddr_cli.core.atomic import as_input_errors, atomic_write, require_file
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.own_code import class_name
 from ddr_cli.core.registry import spec_word
@@ -56,7 +56,7 @@ class KeptEmbedding(Frozen):
 
     def write(self, path: Path) -> None:
         """Write the file, and create its folder if needed."""
-        with clear_messages(path):
+        with as_input_errors(path):
             path.parent.mkdir(exist_ok=True)
             atomic_write(path, json.dumps(self.model_dump(), separators=(",", ":")) + "\n")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ddr_cli.core.atomic import clear_messages, refuse_link, require_file
+from ddr_cli.core.atomic import as_input_errors, refuse_link, require_file
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.plan.plan import Plan
 from ddr_cli.engine.rows.embeddings import EMBEDDINGS, embedding_path
@@ -28,7 +28,7 @@ def locked(folder: Path) -> Iterator[None]:
     The lock's file stays. If it were removed, a run that has just opened it and a run that creates
     it again would both hold the lock.
     """
-    with clear_messages(folder):
+    with as_input_errors(folder):
         refuse_link(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():
@@ -73,7 +73,7 @@ def journals_of(folder: Path, plan: Plan) -> Journals:
 
 def set_aside(folder: Path) -> Path | None:
     """Move the folder's content to its ``previous/<time>``, and return that folder."""
-    with clear_messages(folder):
+    with as_input_errors(folder):
         kept = [path for path in folder.iterdir() if path.name not in (PREVIOUS, LOCK)]
         if not kept:
             return None
@@ -86,7 +86,7 @@ def set_aside(folder: Path) -> Path | None:
 def rescue(journals: Journals) -> str:
     """Write files again that another program removed or changed; return a message about it."""
     folder, told, aside = journals.folder, [], ""
-    with clear_messages(folder):
+    with as_input_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         changed = [file for file in journals.files if not file.is_in_place()]
         if any(file.path.exists() for file in changed):
@@ -105,7 +105,7 @@ def rescue(journals: Journals) -> str:
 
 def set_aside_copy(folder: Path, files: Iterable[Path], moved: Iterable[Path] = ()) -> None:
     """Copy files of a result folder to ``previous/<time>``, and move others there."""
-    with clear_messages(folder):
+    with as_input_errors(folder):
         target = _previous(folder)
         for path in files:
             shutil.copy2(path, target)

@@ -21,16 +21,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
+from ddr_cli.core.atomic import as_input_errors, atomic_write, require_file
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.spreadsheet import as_cell, from_cell
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FILE_NAME = "trials.csv"
+TRIAL_FILE = "trials.csv"
 CONTROLS = "controls.csv"
-FILE_NAMES = (FILE_NAME, CONTROLS)
+TRIAL_FILES = (TRIAL_FILE, CONTROLS)
 IDENTITY_COLUMNS = ("trial_id", "dataset", "split", "split_hash", "reducer", "classifier")
 # The spec can change these without changing a trial.
 NAMING_COLUMNS = ("reducer_label", "classifier_label", "control")
@@ -39,7 +39,7 @@ OPTIONAL_COLUMNS = ("split.train", "labels", "tuned", "inner_score", "tune_secon
 OUTCOME_COLUMNS = ("status", "reason", "fit_seconds", "eval_seconds")
 OK, FAILED, TIMEOUT = "ok", "failed", "timeout"
 
-Row = Mapping[str, object]
+TrialRow = Mapping[str, object]
 Coordinates = tuple[tuple[float, ...], ...]
 
 _REASON_LENGTH = 500
@@ -172,7 +172,7 @@ class Journal:
         as_needed = whole and self.header == self.columns and self._is_named
         return as_needed and [trial_of(line) for line in self._lines] == list(order)
 
-    def append(self, rows: Sequence[Row]) -> None:
+    def append(self, rows: Sequence[TrialRow]) -> None:
         """Append rows, given by column, and wait until they are on disk.
 
         If they cannot be written, the journal stays unchanged. But if another program has removed
@@ -185,7 +185,7 @@ class Journal:
             self._lines += lines
             self._status = None
             raise InputError(f"Another program removed or changed {self.path}.")
-        with clear_messages(self.path):
+        with as_input_errors(self.path):
             self._write(_text(lines))
         self._lines += lines
         self._status = None
@@ -233,7 +233,7 @@ class Journal:
             self._replace([*self._lines, *lines])
 
     def __enter__(self) -> Self:
-        with clear_messages(self.path):
+        with as_input_errors(self.path):
             self.refresh()
             if self.header != self.columns or not self._is_named:
                 self._rewrite([_line([*self._in_columns(line)]) for line in self._lines])
@@ -274,7 +274,7 @@ class Journal:
         self._stamp = _stamp(self.path)
 
     def _read(self) -> None:
-        with clear_messages(self.path):
+        with as_input_errors(self.path):
             self._stamp = _stamp(self.path)
             self.header, self._lines, self._end = _read(self.path)
             self._status = None
@@ -287,7 +287,7 @@ class Journal:
         self.columns = tuple(column for column in self._wanted if column not in newer)
 
     def _replace(self, lines: list[str]) -> None:
-        with clear_messages(self.path):
+        with as_input_errors(self.path):
             self._rewrite(lines)
             os.close(self._file)
             self._open()
@@ -331,9 +331,9 @@ def read_rows(folder: Path) -> pd.DataFrame:
 
 def _columns_of(folder: Path) -> dict[str, list[str]]:
     """Return the cells of `read_rows` by column."""
-    if not (folder / FILE_NAME).is_file():
-        raise InputError(f"There is no {FILE_NAME} in {folder}; run a spec first.")
-    columns, controls = (_columns_in(folder / name) for name in FILE_NAMES)
+    if not (folder / TRIAL_FILE).is_file():
+        raise InputError(f"There is no {TRIAL_FILE} in {folder}; run a spec first.")
+    columns, controls = (_columns_in(folder / name) for name in TRIAL_FILES)
     if more := len(controls["trial_id"]):
         n = len(columns["trial_id"])
         columns = {
@@ -464,7 +464,7 @@ def _numbers(name: str, cells: Sequence[str], folder: Path) -> Any:
         return numbers
     place = next(
         f"{path}, line {number}"
-        for path in (folder / file for file in FILE_NAMES)
+        for path in (folder / file for file in TRIAL_FILES)
         for header, lines, _ in [_read(path)]
         for number, line in enumerate(lines, start=2)
         if printable(_cells_of(line)[header.index(name)]) == wrong[0]

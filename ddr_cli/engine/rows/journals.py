@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Self
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.rows.journal import CONTROLS, FILE_NAME, Journal, Row, metrics_of, trial_of
+from ddr_cli.engine.rows.journal import (
+    CONTROLS,
+    TRIAL_FILE,
+    Journal,
+    TrialRow,
+    metrics_of,
+    trial_of,
+)
 
 
 class Journals:
@@ -31,7 +38,7 @@ class Journals:
         self.folder = folder
         self.methods, self.controls = self.files = [
             Journal(folder / name, columns, unstated=unstated, added=added)
-            for name in (FILE_NAME, CONTROLS)
+            for name in (TRIAL_FILE, CONTROLS)
         ]
         self._columns, self._is_control = tuple(columns), is_control
         self._open = ExitStack()
@@ -63,7 +70,7 @@ class Journals:
         methods, controls = self._parts(order)
         return self.methods.is_settled(methods) and self.controls.is_settled(controls)
 
-    def append(self, rows: Sequence[Row]) -> None:
+    def append(self, rows: Sequence[TrialRow]) -> None:
         """Append rows to the two files, and wait until they are on disk; see `Journal.append`."""
         own = {str(row["trial_id"]): row for row in rows}
         errors = []

@@ -9,10 +9,10 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from ddr_cli.core.atomic import clear_messages, require_file
+from ddr_cli.core.atomic import as_input_errors, require_file
 from ddr_cli.engine.rows.journal import TrialResult
 
-FILE_NAME = "tracebacks.jsonl"
+TRACEBACK_FILE = "tracebacks.jsonl"
 
 _MOST_REASONS = 200
 
@@ -21,7 +21,7 @@ class Tracebacks:
     """Keeps the tracebacks of a session's failures in a result folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE_NAME
+        self._path = folder / TRACEBACK_FILE
         self._known = set(read_tracebacks(folder))
 
     def keep(self, results: Iterable[TrialResult]) -> None:
@@ -30,7 +30,10 @@ class Tracebacks:
         new = {reason: text for reason, text in new.items() if reason not in self._known}
         if new and len(self._known) < _MOST_REASONS:
             self._known |= new.keys()
-            with clear_messages(self._path), self._path.open("a", encoding="utf-8") as file:
+            with (
+                as_input_errors(self._path),
+                self._path.open("a", encoding="utf-8") as file,
+            ):
                 for reason, text in new.items():
                     file.write(json.dumps({"reason": reason, "traceback": text}) + "\n")
 
@@ -38,9 +41,9 @@ class Tracebacks:
 def read_tracebacks(folder: Path) -> dict[str, str]:
     """Return the tracebacks of a result folder by reason, except unreadable ones."""
     found = {}
-    require_file(folder / FILE_NAME)
+    require_file(folder / TRACEBACK_FILE)
     try:
-        lines = (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = (folder / TRACEBACK_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
     for line in lines:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.own_code import shown
+from ddr_cli.core.own_code import display_name
 from ddr_cli.engine.rows.embeddings import KeptEmbedding, embedding_path
 from ddr_cli.engine.rows.journal import OK, Coordinates, TrialResult, parameter_text
 from ddr_cli.engine.rows.journals import Journals
@@ -152,9 +152,9 @@ class Session:
             "dataset": self._plan.data.name,
             "split": trial.split.name,
             "split_hash": self._draws.hashes[trial.split.name],
-            "reducer": shown(trial.reducer.name),
+            "reducer": display_name(trial.reducer.name),
             # This column also names measures, as in existing journals.
-            "classifier": shown(trial.evaluator.name),
+            "classifier": display_name(trial.evaluator.name),
             **self._plan.names_of(result.trial_id),
             **cells,
             "split.train": trial.split.train,
@@ -196,7 +196,7 @@ class Session:
             )
             own = self._labels.rows(opened.drawn.division.rows[rows])
             KeptEmbedding(
-                reducer=shown(trial.reducer.name),
+                reducer=display_name(trial.reducer.name),
                 mode=trial.reducer.mode,
                 params=dict(trial.reducer.params),
                 split=opened.key.name,

@@ -35,12 +35,12 @@ def shown_board(
 ) -> dict[str, Any]:
     """Return a leaderboard's `tables`, `notes` and `records`.
 
-    It is made of what `planned` returns for these data sets `only`, with the options of `_made`.
+    It is made of what `planned` returns for these data sets `only`, with the options of `_board`.
     """
     is_shipped = name in shipped_yaml("suites") and not Path(name).is_file()
     if is_shipped and not (results_of(name, out) / f"{FOLDER}{name}").is_dir():
         raise InputError(NO_ROWS)
-    return kept("table", name, out, [only, options], lambda: _made(*planned(), **options))
+    return kept("table", name, out, [only, options], lambda: _board(*planned(), **options))
 
 
 def kept(
@@ -119,7 +119,7 @@ def _contents(results: Path, name: str) -> Iterator[bytes]:
             yield path.read_bytes()
 
 
-def _made(
+def _board(
     suite: Suite,
     parts: Sequence[SuitePart],
     *,
