@@ -340,18 +340,19 @@ def _columns_of(folder: Path) -> dict[str, list[str]]:
             name: columns.get(name, [""] * n) + controls.get(name, [""] * more)
             for name in columns | controls
         }
-        # A run that was killed while it moved rows leaves them in both files.
-        last = {trial: row for row, trial in enumerate(columns["trial_id"])}
-        if len(last) < n + more:
-            kept = sorted(last.values())
-            columns = {name: [cells[row] for row in kept] for name, cells in columns.items()}
+    # A trial that was run again has several rows, and a run that was killed while it moved rows
+    # leaves them in both files.
+    last = {trial: row for row, trial in enumerate(columns["trial_id"])}
+    if len(last) < len(columns["trial_id"]):
+        columns = {name: [cells[row] for row in last.values()] for name, cells in columns.items()}
     return columns
 
 
 def _columns_in(path: Path) -> dict[str, list[str]]:
-    """Return the cells of the last row of each trial of one file, by column."""
-    journal = Journal(path, ())
-    header, lines = journal.header or journal_columns((), ()), journal.lines
+    """Return the cells of one file by column."""
+    with as_input_errors(path):
+        header, lines, _ = _read(path)
+    header = header or journal_columns((), ())
     text = ",".join(lines)
     # Splitting the joined lines takes half the time of splitting each line.
     quoted = '"' in text or "'" in text or not lines
