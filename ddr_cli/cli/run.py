@@ -125,7 +125,6 @@ def _show(
 
         summary = summary_of(outcome.folder)
         if not is_derived:
-            # These imports also load Matplotlib.
             from ddr_cli.papers.figure_notes import notes_on
             from ddr_cli.report.run_files import write_run
 
