@@ -17,8 +17,8 @@ from ddr_cli.core.processes import end_with_parent, use_one_thread
 gc.disable()
 end_with_parent()
 use_one_thread()
-# scikit-learn imports scipy.stats, which takes a third of scikit-learn's loading time.
-load_when_used("scipy.stats")
+# scikit-learn imports scipy.stats, and SciPy imports the other two; workers use none of them.
+load_when_used("numpy.f2py", "numpy.testing", "scipy.stats")
 # Workers do not use pandas. A lazy import would not help: scikit-learn checks at each fit whether
 # pandas is loaded, and this check would load it.
 with as_if_missing("pandas"):
