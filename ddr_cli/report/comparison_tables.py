@@ -53,9 +53,10 @@ def comparison_tables(found: Comparison) -> Iterator[Table]:
     for (run, track), rows in found.methods.groupby(["run", "track"], sort=False):
         yield _of_a_run(found, str(run), str(track), rows)
     for track in TRACKS:
-        pairs = found.pairs[found.pairs["track"] == track]
+        # The table of a run already compares methods that share only its data set.
+        pairs = found.pairs[(found.pairs["track"] == track) & (found.pairs["datasets"] > 1)]
         scores = found.scores[found.scores["track"] == track]
-        if not pairs.empty and pairs["datasets"].max() > 1:
+        if not pairs.empty:
             yield _of_pairs(found, track, pairs)
             if len(scores):
                 yield _of_scores(found, track, scores, pairs)
@@ -224,9 +225,8 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
                 "data sets": str(row["datasets"]),
                 "wins, equal, losses": f"{row['wins']}-{row['equal']}-{row['losses']}",
                 "median difference": difference_text(row["median_difference"], metric, unit=False),
-                # With a single data set there is no signed-rank test.
-                "p": p_text(row["p_value"]) if row["test"] == SIGNED_RANKS else "",
-                "p, Holm": p_text(row["p_holm"]) if row["test"] == SIGNED_RANKS else "",
+                "p": p_text(row["p_value"]),
+                "p, Holm": p_text(row["p_holm"]),
             }
             for row in pairs.to_dict("records")
         ]
@@ -284,7 +284,7 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.Da
         below.append("Compare methods on different data sets by the pairs, not by this mean.")
     title = f"Mean scaled score: {metric_axis(found.metric)}{_track_words(found, track)}"
     best = scores["method"].iloc[int(scores["score"].argmax())]
-    apart = pairs[(pairs["test"] == SIGNED_RANKS) & (pairs["p_holm"] < _ALPHA)]
+    apart = pairs[pairs["p_holm"] < _ALPHA]
     apart = apart[(apart[["first", "second"]] == best).any(axis=1)]
     title = title.replace(" (%)", "")
     if apart.empty:

@@ -362,6 +362,12 @@ def test_a_data_set_counts_once_whatever_its_runs(make):
     # On Landsat, the difference is the mean of +.1 and -.1, so it counts as equal.
     assert (pair["datasets"], pair["wins"], pair["equal"], pair["losses"]) == (3, 0, 1, 2)
     assert any("landsat (one, again)" in note for note in found.notes)
+    # The table across data sets has no pairs of a single data set, which the runs' tables compare.
+    (across,) = [each for each in comparison_tables(found) if "Pairs" in each.title]
+    assert set(pairs["datasets"]) == {1, 3}
+    assert across.frame[["first", "second", "data sets"]].to_numpy().tolist() == [
+        ["PCA", "LDA", "3"]
+    ]
     # On a single data set, methods of several runs are labelled with the name of their run.
     names = set(compare(runs[:2]).methods["method"])
     assert names == {"PCA (one)", "PCA (again)", "LDA (one)", "LDA (again)"}
