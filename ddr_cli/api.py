@@ -325,7 +325,7 @@ def leaderboard(
     with nothing_fitted():
         found = load_suite(suite)
         rows = suite_rows(parts_of(found, folder_of(found, Path(out)), tracks=[track]))
-    tuned = options.pop("tuned", True) and found.tracks[track].tune is not None
+    tuned = options.pop("tuned", True) and found.tunes(track)
     return leaderboard(rows, **{"baseline": found.baseline_of(track), **options}, tuned=tuned)
 
 
@@ -397,8 +397,7 @@ def join_suite(
             classifier=classifier,
             metric=metric,
         )
-        tuned = tuned and found.tracks[joined.track].tune is not None
-        return joined.board(joined.rows, tuned=tuned)
+        return joined.board(joined.rows, tuned=tuned and found.tunes(joined.track))
 
 
 def _as_spec(

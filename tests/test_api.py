@@ -81,10 +81,10 @@ def test_a_figure_is_a_picture_in_a_notebook_without_pyplot(results):
 def test_a_comparison_is_short_as_text_and_a_table_in_a_notebook(results):
     found = results.compare()
     assert repr(found) == "<Comparison of 2 methods by error in mine: no reduction, LDA>"
-    title, head, *lines = str(found).splitlines()
-    assert title == "mine: error rate (%)"
-    assert head.split()[:3] == ["method", "mean", "±"]
-    assert [line.split()[0] for line in lines[:2]] == ["no", "LDA"]
+    title, _, head, _, *lines = str(found).splitlines()
+    assert title == "### mine: error rate (%)"
+    assert head.startswith("| method | mean ± sd |")
+    assert [line.split()[1] for line in lines[:2]] == ["no", "LDA"]
     html = found._repr_html_()
     page = own_run(results._summary)
     assert page.tables[0].html() in html

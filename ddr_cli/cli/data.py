@@ -18,13 +18,11 @@ from ddr_cli.cli.options import (
     print_table,
     sources,
 )
-from ddr_cli.core.errors import EXIT_FAILED, DataUnavailableError, InputError
+from ddr_cli.core.errors import EXIT_FAILED, DataUnavailableError, InputError, listed
 
 if TYPE_CHECKING:
     from ddr_cli.data.card import Card
     from ddr_cli.data.dataset import Dataset
-
-_MOST_NAMES = 5
 
 app = typer.Typer(
     help="Find, download and check data sets; add your own.",
@@ -346,10 +344,9 @@ def _print_card(card: Path, dataset: Dataset) -> None:
     described = load_card(card)
     steps = needed_steps(described)
     if single := [str(name) for name, count in dataset.class_counts.items() if count == 1]:
-        names = ", ".join(single[:_MOST_NAMES]) + ", ..." * (len(single) > _MOST_NAMES)
         typer.echo(
-            f"Classes with only one sample: {names}. To exclude them, write the other classes into "
-            f"the card, such as 'keep: [a, b]', and run 'ddr data new {card} --force'."
+            f"Classes with only one sample: {listed(single)}. To exclude them, write the other "
+            f"classes into the card, such as 'keep: [a, b]', and run 'ddr data new {card} --force'."
         )
     path = card if card.is_absolute() else f"./{card}"
     typer.echo(f"In a spec in the same folder, write 'dataset: ./{card.name}'.")

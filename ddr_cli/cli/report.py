@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ddr_cli.cli.options import AsJson, console, in_width, print_json, print_table
-from ddr_cli.core.errors import EXIT_FAILED
+from ddr_cli.core.errors import EXIT_FAILED, counted
 from ddr_cli.report import Format
 
 if TYPE_CHECKING:
@@ -70,9 +70,10 @@ def report(
         _conclude(outcome, results)
         return
     same, files = len(outcome.unchanged), len(outcome.files)
-    kept = f"; {same} figure{'s' * (same > 1)} unchanged" if same else ""
+    kept = f"; {counted(same, 'figure')} unchanged" if same else ""
     typer.echo(
-        f"{files} file{'s are' if files > 1 else ' is'} up to date in {results}{kept}.", err=as_json
+        f"{counted(files, 'file')} {'is' if files == 1 else 'are'} up to date in {results}{kept}.",
+        err=as_json,
     )
     if outcome.page and not as_json:
         size = outcome.page.stat().st_size

@@ -372,7 +372,7 @@ def add(
         ),
     )
     if joined.ours and as_json:
-        board = joined.board(joined.rows, tuned=suite.tracks[joined.track].tune is not None)
+        board = joined.board(joined.rows, tuned=suite.tunes(joined.track))
         print_json({"method": joined.label, "leaderboard": board.table})
     elif joined.ours:
         _show(joined)
@@ -385,7 +385,7 @@ def _show(joined: Joined) -> None:
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
 
     rows, suite = joined.rows, joined.suite
-    tunes = suite.tracks[joined.track].tune is not None
+    tunes = suite.tunes(joined.track)
     for tuned in (False, True) if tunes else (False,):
         board = joined.board(rows, tuned=tuned)
         print_table(console(), leaderboard_table(board, most=5, own=joined.label))

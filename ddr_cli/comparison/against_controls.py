@@ -45,7 +45,7 @@ def largest_class_score(spec: Spec, metric: str, fingerprint: str = "") -> float
     if metric not in WITH_BASELINE:
         return None
     try:
-        card = load_card(spec.card)
+        card = load_card(dataset.name)
         # The path may lead to another card, as a run does not know the folder of its spec.
         if is_card_path(dataset.name) and card.expect.fingerprint != fingerprint:
             return None

@@ -26,7 +26,6 @@ from ddr_cli.comparison.selection import (
     ComparedMethod,
     Selection,
     Track,
-    listed,
     matching,
     remarks_on,
     select,
@@ -34,7 +33,7 @@ from ddr_cli.comparison.selection import (
 )
 from ddr_cli.comparison.summary import CHOSEN, Summary, best_index
 from ddr_cli.comparison.within_dataset import difference_interval, meetings, paired
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, listed
 from ddr_cli.evaluation.statistics import holm
 
 _MOST_NAMES = 6

@@ -25,7 +25,7 @@ from ddr_cli.comparison.summary import (
     summary_of,
     with_tuned_names,
 )
-from ddr_cli.core.errors import InputError, did_you_mean, printable
+from ddr_cli.core.errors import InputError, did_you_mean, listed, printable
 from ddr_cli.core.registry import spec_word
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.evaluation.metrics import get_scale
@@ -98,18 +98,13 @@ def _with_own_data(places: Sequence[ComparedRun]) -> Iterator[ComparedRun]:
 
     All arrays that a program passes are called "arrays", for example.
     """
-    labels: dict[str, dict[str, str]] = {}
-    for place in places:
-        if data := place.run.manifest.data:
-            alike = labels.setdefault(f"{place.dataset} {data.options}", {})
-            alike.setdefault(data.fingerprint, place.label)
-    for place in places:
-        data = place.run.manifest.data
-        alike = labels[f"{place.dataset} {data.options}"] if data else {}
-        if data and len(alike) > 1:
-            yield replace(place, dataset=f"{place.dataset} ({alike[data.fingerprint]})")
-        else:
-            yield place
+    keys = [f"{place.dataset} {place.run.spec.dataset.options}" for place in places]
+    labels: dict[str, dict[str, str]] = {key: {} for key in keys}
+    for key, place in zip(keys, places, strict=True):
+        labels[key].setdefault(place.run.fingerprint, place.label)
+    for key, place in zip(keys, places, strict=True):
+        name = f"{place.dataset} ({labels[key][place.run.fingerprint]})"
+        yield replace(place, dataset=name) if len(labels[key]) > 1 else place
 
 
 def _end_of(folder: Path, others: Collection[Path]) -> str:
@@ -119,12 +114,6 @@ def _end_of(folder: Path, others: Collection[Path]) -> str:
         if all(other.parts[-length:] != end for other in others):
             return "/".join(end)
     return str(folder)
-
-
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """Return the first names in one line, the rest as a number."""
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 # -- the methods ----------------------------------------------------------------------------------

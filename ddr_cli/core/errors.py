@@ -7,7 +7,7 @@ import errno
 import re
 import traceback
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
@@ -117,6 +117,12 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, such as ``1 split`` or ``2 splits``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Return the first names in one line, the rest as a number."""
+    first = ", ".join(names[:most])
+    return f"{first} and {len(names) - most} more" if len(names) > most else first
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

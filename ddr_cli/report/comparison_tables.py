@@ -20,7 +20,8 @@ from ddr_cli.comparison.names import (
     number,
     p_text,
 )
-from ddr_cli.comparison.selection import TRACKS, listed
+from ddr_cli.comparison.selection import TRACKS
+from ddr_cli.core.errors import counted, listed
 from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
 from ddr_cli.report.table import Table
 
@@ -28,14 +29,10 @@ _ALPHA = 0.05
 
 
 class ShownComparison(Comparison):
-    """A comparison that `print` and a notebook show like the tables of the report page."""
+    """A comparison that `print` shows as Markdown, and a notebook like the report page."""
 
     def __str__(self) -> str:
-        tables = [
-            "\n".join([table.title, table.frame.to_string(index=False), *table.notes])
-            for table in comparison_tables(self)
-        ]
-        return "\n\n".join([*tables, *self.notes])
+        return "\n".join([*(table.markdown() for table in comparison_tables(self)), *self.notes])
 
     def _repr_html_(self) -> str:
         shown = Markup("")
@@ -107,7 +104,7 @@ def _best_note(rows: pd.DataFrame) -> str:
     untested = " A mean without a test is not bold." if tests < others else ""
     return (
         "Bold: the best mean, and means that do not differ from the best mean at 5 % (paired "
-        f"t-test; Holm's correction for {tests} comparison{'s' * (tests > 1)}).{untested}"
+        f"t-test; Holm's correction for {counted(tests, 'comparison')}).{untested}"
     )
 
 
@@ -152,8 +149,8 @@ def _notes_of_a_run(
     if len(corrections):
         tests = int(found.differences["p_value"].notna().sum())
         yield (
-            f"The intervals and p are {'; '.join(corrections)}. 'p, Holm' is adjusted for {tests} "
-            f"comparison{'s' if tests > 1 else ''}."
+            f"The intervals and p are {'; '.join(corrections)}. 'p, Holm' is adjusted for "
+            f"{counted(tests, 'comparison')}."
         )
     elif differences["interval"].isna().any():
         yield "There is no interval, because the sizes of the training and test sets are unknown."
@@ -246,8 +243,8 @@ def _power_words(found: Comparison) -> Iterator[str]:
     tested = found.pairs[found.pairs["test"] == SIGNED_RANKS]
     n, most = len(tested), tested["datasets"].max()
     yield (
-        f"p is from Wilcoxon's signed-rank test over data sets. 'p, Holm' is adjusted for {n} "
-        f"pair{'s' if n > 1 else ''}; p does not depend on the number of methods."
+        f"p is from Wilcoxon's signed-rank test over data sets. 'p, Holm' is adjusted for "
+        f"{counted(n, 'pair')}; p does not depend on the number of methods."
     )
     alone, together = (fewest_for_signed_ranks(_ALPHA, tests) for tests in (1, n))
     needed = f"{alone} data sets" + (f", or {together} for {n} pairs" if together > alone else "")

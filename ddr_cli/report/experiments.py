@@ -11,7 +11,7 @@ from typing import Any
 
 from ddr_cli.comparison.names import method_name, metric_name, plain
 from ddr_cli.comparison.runs import Run, load_run
-from ddr_cli.comparison.summary import summary_of, swept_columns
+from ddr_cli.comparison.summary import summarize, swept_columns
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
 from ddr_cli.reducers.registry import reference
@@ -148,7 +148,7 @@ def _statistics(run: Run) -> Iterator[str]:
     if not several:
         return
     yield "We report means and standard deviations over the splits."
-    rows = summary_of(run.folder).methods
+    rows = summarize(run).methods
     rows = rows[(rows["split"] == several[-1]) & (rows["metric"] == run.spec.metrics[0])]
     if len(rows) > 1 and rows["mean_interval"].notna().any():
         correction = rows["mean_interval"].dropna().iloc[0]

@@ -196,6 +196,10 @@ class Suite(StrictFrozen):
         refuse(problems)
         return self
 
+    def tunes(self, track: str) -> bool:
+        """Return whether a track tunes its methods."""
+        return self.tracks[track].tune is not None
+
     def baseline_of(self, track: str) -> str:
         """Return the simplest of a track's methods: the suite's, or where it is not, the first."""
         methods = self.methods_of(track)

@@ -103,7 +103,7 @@ def join(
 
     joined, own, mine = placed(INDUCTIVE)
     # This reports an unknown classifier or metric before anything is run.
-    joined.board(joined.theirs, tuned=suite.tracks[INDUCTIVE].tune is not None)
+    joined.board(joined.theirs, tuned=suite.tunes(INDUCTIVE))
     folder = folder_of(own, settings.out)
     audits = audit_parts(mine, folder, told=told, quiet=settings.quiet)
     if any(each.alone is False for each in audits):

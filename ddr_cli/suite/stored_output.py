@@ -142,7 +142,7 @@ def _board(
         bench.rows,
         classifier=classifier,
         metric=metric,
-        tuned=not defaults and suite.tracks[track].tune is not None,
+        tuned=not defaults and suite.tunes(track),
         track=track,
         baseline=suite.baseline_of(track),
     )

@@ -17,8 +17,7 @@ from ddr_cli.comparison.names import (
     number,
     p_text,
 )
-from ddr_cli.comparison.selection import listed
-from ddr_cli.core.errors import counted
+from ddr_cli.core.errors import counted, listed
 from ddr_cli.engine.plan.growth import too_large
 from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.journal import OK

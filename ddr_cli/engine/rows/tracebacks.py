@@ -30,10 +30,7 @@ class Tracebacks:
         new = {reason: text for reason, text in new.items() if reason not in self._known}
         if new and len(self._known) < _MOST_REASONS:
             self._known |= new.keys()
-            with (
-                as_input_errors(self._path),
-                self._path.open("a", encoding="utf-8") as file,
-            ):
+            with as_input_errors(self._path), self._path.open("a", encoding="utf-8") as file:
                 for reason, text in new.items():
                     file.write(json.dumps({"reason": reason, "traceback": text}) + "\n")
 
