@@ -388,9 +388,9 @@ def _strips(axes: Axes, embedding: DrawnEmbedding, groups: Sequence[PointGroup])
 
 
 def _prototypes(axes: Any, embedding: DrawnEmbedding) -> None:
-    names: dict[int, list[str]] = {}
     if embedding.prototypes is None:
         return
+    names: dict[int, list[str]] = {}
     reach = _NEAR * np.ptp(embedding.coordinates, axis=0)
     for code, prototype in enumerate(embedding.prototypes):
         if not np.isfinite(prototype).all():

@@ -313,7 +313,7 @@ class Picture:
         return "; ".join(parts)
 
     def _where_best(self, x: str, curve: pd.DataFrame, index: int) -> str:
-        """Return the best mean, its value, and the range around it within one Monte-Carlo error."""
+        """Return the best mean, its place, and the range of means within one Monte-Carlo error."""
         first = last = place = list(curve.index).index(index)
         near = self.within_error(curve, index)
         while first > 0 and near[first - 1]:

@@ -170,10 +170,7 @@ class Draws:
 
 
 def check_prepared(spec: Spec, data: Dataset) -> None:
-    """Raise InputError if the spec's steps leave missing values or category codes in the data.
-
-    The same holds if there is only one class to predict.
-    """
+    """Raise InputError if there is one class, or if missing values or category codes are left."""
     if spec.classifiers and len(data.target_names) < 2:
         raise InputError(
             f"All samples of '{data.name}' have the class {data.target_names[0]}, so there is "
