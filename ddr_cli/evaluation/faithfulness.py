@@ -14,7 +14,8 @@ from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.class_distances import mean_of
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.evaluation.measures import Embedded, Measure, Part
-from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.neighbors import kneighbors, neighbor_ranks
+from ddr_cli.numerics.rounding import EQUAL, steady
 
 
 @dataclass(eq=False, repr=False)
@@ -33,7 +34,7 @@ class _OfNeighbors(Measure, ABC):
     @abstractmethod
     def _score(self, embedded: Embedded) -> float: ...
 
-    _traits = EvaluatorTraits(grids={"n_neighbors": (1, 2, 5, 10, 20)})
+    _traits = EvaluatorTraits(version=2, grids={"n_neighbors": (1, 2, 5, 10, 20)})
 
 
 @registered(
@@ -136,6 +137,7 @@ class CentreOrder(Measure):
     """
 
     part: Part = "all"
+    _traits = EvaluatorTraits(version=2)
 
     def score(self, embedded: Embedded) -> float:
         from scipy.stats import spearmanr
@@ -148,12 +150,16 @@ class CentreOrder(Measure):
             spatial.distance.pdist(np.stack([mean_of(X[chosen.y == code]) for code in codes]))
             for X in (chosen.original, chosen.points)
         )
+        # Distances that differ by rounding alone have one rank.
+        before, after = (steady(gaps, float(gaps.max()), EQUAL) for gaps in (before, after))
         found: Any = spearmanr(before, after)
         return float(found.statistic)
 
 
 def _trustworthiness(X: Any, embedded: Any, k: int) -> float:
-    # `sklearn.manifold` is slow to import, and only trustworthiness and continuity need it.
-    from sklearn.manifold import trustworthiness
-
-    return float(trustworthiness(X, embedded, n_neighbors=k))
+    nearest, n = kneighbors(embedded, k).indices, len(embedded)
+    too_far = sum(
+        int(np.maximum(rank[np.arange(len(rank))[:, None], nearest[rows]] - k, 0).sum())
+        for rows, rank in neighbor_ranks(X)
+    )
+    return 1 - too_far * 2 / (n * k * (2 * n - 3 * k - 1))

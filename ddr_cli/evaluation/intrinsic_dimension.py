@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 from sklearn.utils.validation import check_array
 
-from ddr_cli.numerics.neighbors import Floats, Indices, kneighbors
+from ddr_cli.numerics.neighbors import Floats, Indices, kneighbors, levels
 
 Graph = Literal["gmst", "knn"]
 GRAPHS: tuple[Graph, ...] = ("gmst", "knn")
@@ -117,7 +117,8 @@ def estimate_dimension(
     >>> round(estimate_dimension(plane, random_state=0).dimension)
     2
     """
-    points: Floats = np.unique(check_array(X, dtype=np.float64), axis=0)
+    points: Floats = check_array(X, dtype=np.float64)
+    points = points[np.unique(levels(points), axis=0, return_index=True)[1]]
     k = DEFAULT_NEIGHBORS[graph] if n_neighbors is None else n_neighbors
     n = len(points)
     if n < _FEWEST:

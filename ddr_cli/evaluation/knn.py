@@ -191,6 +191,7 @@ class KNNClassifier(Classifier):
         return np.asarray(self.classes_[elect(votes, len(self.classes_), self.ties)])
 
     _traits = EvaluatorTraits(
+        version=2,
         shared="n_neighbors",
         grids={"n_neighbors": tuple(range(1, 16))},
     )

@@ -15,6 +15,7 @@ from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.classifier import Classifier
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.neighbors import CsrArray, Floats, is_sparse
+from ddr_cli.numerics.rounding import first_largest
 
 
 @registered(
@@ -148,7 +149,7 @@ class LinearClassifier(Classifier):
         return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        best = self._values(X).argmax(axis=1)
+        best = first_largest(self._values(X))
         return np.asarray(self.classes_[best])
 
     def predict_mapped(
@@ -193,14 +194,14 @@ class LinearClassifier(Classifier):
             right = np.vstack([turned, np.zeros((len(ridge), len(target)))])
             coef = A @ _least_squares(left, right, max(len(points), width)).T
             values = queries @ coef + (target - mean @ coef)
-            predictions.append(self.classes_[values.argmax(axis=1)])
+            predictions.append(self.classes_[first_largest(values)])
         return predictions
 
     def _values(self, X: ArrayLike) -> NDArray[np.float64]:
         values: NDArray[np.float64] = self._queries(X) @ self.coef_.T + self.intercept_
         return values
 
-    _traits = EvaluatorTraits(grids={"alpha": (0.0, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)})
+    _traits = EvaluatorTraits(version=2, grids={"alpha": (0.0, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)})
 
 
 def _least_squares(X: Floats, targets: Floats, size: int) -> Floats:

@@ -180,6 +180,7 @@ class _Neighborhood(Measure, ABC):
         """Return which of each sample's k nearest samples, nearest first, are hits."""
 
     _traits = EvaluatorTraits(
+        version=2,
         shared="n_neighbors",
         grids={"n_neighbors": tuple(range(1, 11))},
     )
@@ -264,7 +265,7 @@ class _LeaveOneOut(Measure, ABC):
         votes = code[kneighbors(X, self.n_neighbors).indices]
         return float(np.mean(elect(votes, int(code.max()) + 1) == code))
 
-    _traits = EvaluatorTraits(grids={"n_neighbors": (1, 3, 5, 7, 9, 15)})
+    _traits = EvaluatorTraits(version=2, grids={"n_neighbors": (1, 3, 5, 7, 9, 15)})
 
 
 @registered(
@@ -434,4 +435,4 @@ class IntrinsicDimension(Measure):
             random_state=self.random_state,
         ).dimension
 
-    _traits = EvaluatorTraits(grids={"method": ("gmst", "knn")})
+    _traits = EvaluatorTraits(version=2, grids={"method": ("gmst", "knn")})

@@ -14,13 +14,19 @@ import numpy as np
 from annotated_types import Gt
 from scipy import spatial
 
-from ddr_cli.numerics.neighbors import Floats, Points, blocks, is_sparse, kneighbors
+from ddr_cli.numerics.neighbors import (
+    Floats,
+    Points,
+    blocks,
+    equal_below,
+    is_sparse,
+    kneighbors,
+)
 from ddr_cli.numerics.scatter import symmetric
 
 _BLOCK = 2**21  # entries of one block of the affinity matrix: 16 MiB
 _ROWS = 128  # rows of the affinity matrix that fit into a processor's cache
 _ACCURATE = 1e-9  # rounding errors below this fraction of a squared local scale are accepted
-_SAME = 1e-12  # points closer than this fraction of the data's spread count as equal
 
 
 Gamma = (
@@ -114,7 +120,7 @@ def local_scales(X: Floats, k: int) -> Floats:
     point that is not its duplicate; if all points are equal, 1.
     """
     scales = kneighbors(X, k).distances[:, -1].copy()
-    same = _SAME * float(np.linalg.norm(X - X.mean(axis=0), axis=1).max())
+    same = equal_below(X)
     equal = np.flatnonzero(scales <= same)
     for part in blocks(len(equal), _BLOCK // len(X)):
         rows = equal[part]

@@ -1,7 +1,7 @@
 r"""Graphs of points: nearest neighbours, within and between classes, and bridges of components.
 
 A directed graph has a row per point with an entry for each of its neighbours; ties are broken as in
-`kneighbors`: the nearer point first, then the smaller index. Functions that return an undirected
+`kneighbors`. Functions that return an undirected
 graph say so.
 """
 
@@ -14,7 +14,6 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy import spatial
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from ddr_cli.numerics.approximate import Search, search_neighbors
@@ -24,6 +23,8 @@ from ddr_cli.numerics.neighbors import (
     Indices,
     Neighbors,
     Points,
+    by_distance,
+    equal_below,
     kneighbors,
     nearest_members,
 )
@@ -238,7 +239,7 @@ def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
     indices. The closest pairs of k members are k pairs, so none of the k closest of the class is
     longer, and none of them has a member all of whose pairs are longer.
     """
-    n = X.shape[0]
+    n, equal = X.shape[0], equal_below(X)
     firsts, seconds = [], []
     for rows in class_members(code):
         others = np.setdiff1d(np.arange(n), rows)
@@ -251,12 +252,13 @@ def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
             )
         if k < len(rows):
             shortest = kneighbors(X[others], 1, queries=X[rows]).distances[:, 0]
-            rows = rows[shortest <= np.partition(shortest, k - 1)[k - 1]]
+            order, group = by_distance(shortest, rows, equal)
+            rows = rows[order[:k] if group is None else order[group <= group[k - 1]]]
         nearest = kneighbors(X[others], min(k, len(others)), queries=X[rows])
         inside = np.repeat(rows, nearest.k)
         outside = others[nearest.indices].ravel()
-        pair = (np.maximum(inside, outside), np.minimum(inside, outside))
-        closest = np.lexsort((*pair, nearest.distances.ravel()))[:k]
+        pair = np.minimum(inside, outside) * n + np.maximum(inside, outside)
+        closest = by_distance(nearest.distances.ravel(), pair, equal)[0][:k]
         firsts.append(inside[closest])
         seconds.append(outside[closest])
     return symmetrized(_graph(np.concatenate(firsts), np.concatenate(seconds), n), "union")
@@ -291,6 +293,9 @@ def shortest_bridges(points: Points, component: Indices) -> tuple[Indices, Indic
     the minimum spanning tree of these distances. No two points of different components are equal.
     """
     gaps, head, tail = closest_pairs(points, component)
+    pair = np.triu_indices(len(gaps), 1)
+    order, _ = by_distance(gaps[pair], np.arange(len(pair[0])), equal_below(points))
+    gaps[pair[0][order], pair[1][order]] = 1.0 + np.arange(len(order))
     tree = sp.coo_array(minimum_spanning_tree(sp.csr_array(gaps)))
     return head[tree.row, tree.col], tail[tree.row, tree.col]
 
@@ -300,7 +305,7 @@ def closest_pairs(points: Points, component: Indices) -> tuple[Floats, Indices, 
 
     Ties go to the first pair. Only the upper halves of the three matrices are filled.
     """
-    count = int(component.max()) + 1
+    count, equal = int(component.max()) + 1, equal_below(points)
     order = np.argsort(component, kind="stable")
     starts = np.searchsorted(component[order], np.arange(count))
     gaps = np.zeros((count, count))
@@ -308,20 +313,11 @@ def closest_pairs(points: Points, component: Indices) -> tuple[Floats, Indices, 
     tail = np.zeros((count, count), dtype=np.intp)
     for a in range(count - 1):
         members = np.flatnonzero(component == a)
-        closest, shortest = _nearest_member(points, members)
+        nearest = kneighbors(points[members], 1, queries=points)
+        closest, shortest = nearest.indices[:, 0], nearest.distances[:, 0]
         for b in range(a + 1, count):
             others = order[starts[b] : starts[b + 1] if b + 1 < count else None]
-            best = others[int(shortest[others].argmin())]
+            best = others[by_distance(shortest[others], others, equal)[0][0]]
             gaps[a, b] = shortest[best]
             head[a, b], tail[a, b] = members[closest[best]], best
     return gaps, head, tail
-
-
-def _nearest_member(points: Points, members: Indices) -> tuple[Indices, Floats]:
-    """Return for each point its nearest member and the distance to it."""
-    if not isinstance(points, np.ndarray):
-        nearest = kneighbors(points[members], 1, queries=points)
-        return nearest.indices[:, 0], nearest.distances[:, 0]
-    distances = spatial.distance.cdist(points[members], points)
-    first = distances.argmin(axis=0)
-    return first, distances[first, np.arange(len(first))]

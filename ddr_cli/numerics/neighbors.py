@@ -1,8 +1,8 @@
-"""Exact nearest neighbours with a defined rule for ties.
+"""Exact nearest neighbours with a rule for ties that holds on every processor.
 
-Integer-valued data have many equal distances, and a graph that depends on how a search tree happens
-to break ties can't be reproduced. Here neighbours are sorted by distance, then by index, and the
-distances are exact.
+Data on a grid have many equal distances, and after a rotation or a rescaling these differ in their
+last bits, which depend on the processor. So two distances count as equal if they, or a chain of
+distances between them, differ by at most 2^-36 of the data's extent; then the smaller index wins.
 
 Only one block of the distance matrix exists at a time, always in the same memory. Within a block,
 one matrix product gives every squared distance to within a rounding bound (in single precision, if
@@ -20,6 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ddr_cli.numerics.rounding import EQUAL
+
 CsrArray = sp.csr_array[Any, tuple[int, int]]
 Points = NDArray[Any] | CsrArray
 Floats = NDArray[np.float64]
@@ -31,13 +33,15 @@ _TILE = 2**13  # points whose distances are computed at once; more for a large k
 _GROUPS = 2**7  # groups of points in `_kth_of_groups`; more for a large k
 _FEATURES = 2**8  # with more features, the rounding bound of single precision decides too few pairs
 _PAIRS = 2**16  # pairs whose coordinate differences are in memory at once
+_REACH = 4  # how far beyond the k-th distance a search looks for equal ones, in `EQUAL`
+_NEAR = 1e-6  # below this fraction of the largest square, a product's rounding is not negligible
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
     """The K nearest neighbours of each of n points: two (n, K) arrays, nearest first.
 
-    Ties are in the order of the index.
+    Equal distances are in the order of the index, and those that count as 0 are 0.
     """
 
     indices: Indices
@@ -79,11 +83,56 @@ def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors
     distances = np.empty((search.count, k))
     width = search.tile_width(k)
     for rows in blocks(search.count, _CHUNK // width):
-        row, column = _candidates(search, rows, width, k)
-        indices[rows], distances[rows] = search.nearest(rows, row, column, k)
+        pairs = _candidates(search, rows, width, k)
+        found = search.nearest(np.arange(rows.start, rows.stop), *pairs, k)
+        indices[rows], distances[rows], undecided = found
+        for some in search.parts(undecided):
+            indices[some], distances[some], _ = search.nearest(some, *search.all_pairs(some), k)
     indices.flags.writeable = False  # shared between fits
     distances.flags.writeable = False
     return Neighbors(indices, distances)
+
+
+def by_distance(
+    distance: Floats, index: Indices, equal: float, row: Indices | None = None
+) -> tuple[Indices, Indices | None]:
+    """Return the order by row, distance and index, and in it the number of each group of ties.
+
+    Distances of one row that are up to `equal` apart tie, and so does a chain of them. Without
+    ties, there are no groups.
+    """
+    order = np.lexsort((index, distance) if row is None else (index, distance, row))
+    ascending = distance[order]
+    is_new = ascending[1:] > ascending[:-1] + equal
+    if row is not None:
+        is_new |= np.diff(row[order]) != 0
+    if is_new.all():
+        return order, None
+    group = np.zeros(len(order), dtype=np.intp)
+    np.cumsum(is_new, out=group[1:])
+    return order[np.lexsort((index[order], group))], group
+
+
+def equal_below(X: Points) -> float:
+    """Return the difference up to which distances to the points count as equal.
+
+    It is 2^-36 of the mean distance of the points from their mean (sparse: from the origin).
+    """
+    points = _as_float(X, sparse=is_sparse(X))
+    return EQUAL * float(np.sqrt(_squared_sizes(points, _centre_of(points))).mean())
+
+
+def levels(X: Floats) -> Indices:
+    """Return the rank of each value among the distinct values of its column.
+
+    Values up to what counts as an equal distance apart are not distinct.
+    """
+    rows, equal = np.arange(len(X)), equal_below(X)
+    found = np.empty(X.shape, dtype=np.intp)
+    for column, values in zip(found.T, X.T, strict=True):
+        order, group = by_distance(values, rows, equal)
+        column[order] = np.arange(len(X)) if group is None else group
+    return found
 
 
 def nearest_members(X: Points, k: int) -> Indices:
@@ -104,11 +153,15 @@ def nearest_members(X: Points, k: int) -> Indices:
         undecided = (np.bincount(row, minlength=len(gap)) > lacking)[row]
         chosen[row[~undecided], column[~undecided]] = True
         row, column = row[undecided], column[undecided]
-        order = np.lexsort((column, search.squared_distances(row + rows.start, column), row))
+        order, _, is_open = search.ordered(row + rows.start, column)
         rank = np.arange(len(row)) - np.searchsorted(row, row)
         nearer = order[rank < lacking[row]]
         chosen[row[nearer], column[nearer]] = True
         members[rows] = np.flatnonzero(chosen).reshape(-1, k) % gap.shape[1]
+        if is_open is not None:
+            last = rank == lacking[row] - 1
+            for some in search.parts(row[last & is_open] + rows.start):
+                members[some] = np.sort(search.nearest(some, *search.all_pairs(some), k)[0])
     return members
 
 
@@ -120,13 +173,38 @@ def nearest_among(X: Points, rows: Indices, candidates: Indices, k: int) -> Neig
     """
     X = _as_float(X, sparse=is_sparse(X))
     pairs = np.repeat(rows, candidates.shape[1]), candidates.ravel()
-    exact = _squared_distances(X, pairs[0], X, pairs[1]).reshape(candidates.shape)
-    exact[(candidates < 0) | (candidates == rows[:, None])] = np.inf
-    best = np.lexsort((candidates, exact), axis=1)[:, :k]
-    return Neighbors(
-        np.take_along_axis(candidates, best, axis=1),
-        np.sqrt(np.take_along_axis(exact, best, axis=1)),
-    )
+    distances = np.sqrt(_squared_distances(X, pairs[0], X, pairs[1]))
+    distances[(pairs[1] < 0) | (pairs[0] == pairs[1])] = np.inf
+    equal = equal_below(X)
+    row = np.repeat(np.arange(len(rows)), candidates.shape[1])
+    order, _ = by_distance(distances, pairs[1], equal, row)
+    best = order.reshape(candidates.shape)[:, :k]
+    return Neighbors(pairs[1][best], _without_rounding(distances[best], equal))
+
+
+def neighbor_ranks(X: Points) -> Iterator[tuple[slice, Indices]]:
+    """Yield blocks of rows, and the rank of each point among a row's neighbours: 1 is the nearest.
+
+    The order is that of `kneighbors`; a row's own rank is the number of points.
+    """
+    n, equal = X.shape[0], equal_below(X)
+    points = _as_float(X, sparse=is_sparse(X))
+    if not is_sparse(X):
+        points = points - points.mean(axis=0)
+    square = _squares(points)
+    for rows in blocks(n, _CHUNK // n):
+        products: Any = points[rows] @ points.T
+        products = products.toarray() if is_sparse(products) else products
+        squared = square[rows, None] + square - 2 * products
+        # The product has rounding errors relative to the lengths, which matter to near points.
+        near = np.nonzero(squared < _NEAR * square.max())
+        squared[near] = _squared_distances(points, near[0] + rows.start, points, near[1])
+        squared.flat[rows.start :: n + 1] = np.inf
+        row, index = np.divmod(np.arange(squared.size), n)
+        order, _ = by_distance(np.sqrt(squared).ravel(), index, equal, row)
+        rank = np.empty(squared.size, dtype=np.intp)
+        rank[order] = index + 1
+        yield rows, rank.reshape(squared.shape)
 
 
 class _Search:
@@ -142,10 +220,12 @@ class _Search:
         self._own = queries is None
         self._asked = self._base if queries is None else _as_float(queries, sparse=is_sparse(X))
         self._is_sparse = is_sparse(self._base)
-        self._centre = np.zeros(X.shape[1]) if self._is_sparse else self._base.mean(axis=0)
-        self._largest = _largest_square(self._base, self._centre)
+        self._centre = _centre_of(self._base)
+        sizes = _squared_sizes(self._base, self._centre)
+        self._largest = float(sizes.max())
         if not np.isfinite(self._largest):
             raise ValueError("The squared distances overflow; rescale the data.")
+        self._equal = EQUAL * float(np.sqrt(sizes).mean())
         self._set_precision(single=single and not self._is_sparse and X.shape[1] <= _FEATURES)
 
     def _set_precision(self, *, single: bool) -> None:
@@ -177,10 +257,11 @@ class _Search:
         self._set_precision(single=False)
 
     def gaps(self, rows: slice, points: slice) -> tuple[Any, Any]:
-        """Return ``|q - x|^2 - |q|^2`` for queries and points, and the bound on its rounding.
+        """Return ``|q - x|^2 - |q|^2`` for queries and points, and by how much it may mislead.
 
-        Two values that differ by more than the bound of their row are in the correct order. The
-        unit is internal to the search, and the next call overwrites the same memory.
+        Two values that differ by more than the bound of their row are in the correct order, and
+        their distances differ by more than `_REACH` times what counts as equal. The unit is
+        internal to the search, and the next call overwrites the same memory.
         """
         if self._is_sparse:
             own_square = _squares(self._asked[rows])
@@ -198,9 +279,10 @@ class _Search:
             gap[both - rows.start, both - points.start] = np.inf
         # The bound covers the rounding of the product, the centring and the distance, with a
         # margin.
-        scale = own_square + self._unit**2 * self._largest
-        slack = 8 * (self._base.shape[1] + 8) * np.finfo(self._type).eps * scale
-        return gap, slack.astype(self._type)
+        farthest = np.sqrt(own_square) + self._unit * np.sqrt(self._largest)
+        slack = 8 * (self._base.shape[1] + 8) * np.finfo(self._type).eps * farthest**2
+        reach = _REACH * self._unit * self._equal
+        return gap, (slack + (2 * farthest + reach) * reach).astype(self._type)
 
     def _block(self, rows: slice, points: slice) -> Any:
         """Return memory for a block of gaps; new memory would cost more than the matrix product."""
@@ -222,24 +304,53 @@ class _Search:
             table[part, d] = _squares(shifted)
         return table
 
-    def squared_distances(self, queries: Indices, points: Indices) -> Floats:
-        """Return exact squared distances, pair by pair."""
-        return _squared_distances(self._asked, queries, self._base, points)
+    def ordered(
+        self, query: Indices, point: Indices
+    ) -> tuple[Indices, Floats, NDArray[np.bool_] | None]:
+        """Return the order of pairs by query and `by_distance`, and the distance of each pair.
 
-    def nearest(self, rows: slice, row: Indices, column: Indices, k: int) -> tuple[Any, Any]:
-        """Return the `k` nearest of at least `k` candidates of each query, and their distances.
-
-        The candidates are pairs of a query, numbered from 0 within `rows`, and a point.
+        For each pair in this order, also return whether its group of ties may go on beyond the
+        pairs that `gaps` could not rule out (None: no group does).
         """
-        exact = self.squared_distances(row + rows.start, column)
-        order = np.lexsort((column, exact, row))
-        first = np.searchsorted(row[order], np.arange(rows.stop - rows.start))
+        distance = np.sqrt(_squared_distances(self._asked, query, self._base, point))
+        order, group = by_distance(distance, point, self._equal, query)
+        if group is None:
+            return order, distance, None
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        ends = [part.reduceat(distance[order], starts) for part in (np.minimum, np.maximum)]
+        is_open = ends[1] - ends[0] > (_REACH - 1) * self._equal
+        return order, distance, is_open[group] if is_open.any() else None
+
+    def nearest(
+        self, queries: Indices, query: Indices, point: Indices, k: int
+    ) -> tuple[Indices, Floats, Indices]:
+        """Return the `k` nearest of some pairs for ascending queries, and their distances.
+
+        Also return the queries for which more pairs may tie with the `k`-th, see `ordered`.
+        """
+        order, distance, is_open = self.ordered(query, point)
+        first = np.searchsorted(query[order], queries)
         best = order[first[:, None] + np.arange(k)]
-        return column[best], np.sqrt(exact[best])
+        undecided = queries[:0] if is_open is None else queries[is_open[first + k - 1]]
+        return point[best], _without_rounding(distance[best], self._equal), undecided
+
+    def parts(self, queries: Indices) -> Iterator[Indices]:
+        """Yield some queries at a time, few enough for their distances from all points."""
+        for part in blocks(len(queries), _CHUNK // self.points):
+            yield queries[part]
+
+    def all_pairs(self, queries: Indices) -> tuple[Indices, Indices]:
+        """Return the pairs of some queries with all points, but none with itself."""
+        query, point = (
+            np.repeat(queries, self.points),
+            np.tile(np.arange(self.points), len(queries)),
+        )
+        other = ~(self._own & (query == point))
+        return query[other], point[other]
 
 
 def _candidates(search: _Search, rows: slice, width: int, k: int) -> tuple[Indices, Indices]:
-    """Return pairs of queries, numbered from 0, and points that may be among their `k` nearest."""
+    """Return pairs of queries and points that may be among their `k` nearest."""
     count = rows.stop - rows.start
     # If single precision leaves more pairs undecided than this, double precision is faster.
     many = count * (4 * k + search.points // 64)
@@ -262,7 +373,7 @@ def _candidates(search: _Search, rows: slice, width: int, k: int) -> tuple[Indic
             bound = least[:, -1].astype(gap.dtype)
     row, column, gaps = (np.concatenate(part) for part in zip(*found, strict=True))
     near = gaps <= (bound + slack)[row]
-    return row[near], column[near]
+    return row[near] + rows.start, column[near]
 
 
 def is_sparse(X: Any) -> bool:
@@ -293,12 +404,16 @@ def _squares(X: Any) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
-def _largest_square(base: Any, centre: Floats) -> float:
-    """Return the largest squared distance of a point from the centre."""
-    if is_sparse(base):
-        return float(_squares(base).max())
-    parts = blocks(len(base), _TILE)
-    return float(max(_squares(base[part] - centre).max() for part in parts))
+def _centre_of(points: Any) -> Floats:
+    """Return the mean of the points; of sparse ones, which stay sparse, the origin."""
+    return np.zeros(points.shape[1]) if is_sparse(points) else points.mean(axis=0)
+
+
+def _squared_sizes(points: Any, centre: Floats) -> Floats:
+    """Return the squared distance of each point from the centre."""
+    if is_sparse(points):
+        return _squares(points)
+    return np.concatenate([_squares(points[part] - centre) for part in blocks(len(points), _TILE)])
 
 
 def _kth_of_groups(gap: Any, k: int) -> Any:
@@ -325,6 +440,11 @@ def _least(least: Floats, row: Indices, gaps: Any) -> Floats:
     more[row[kept], rank[kept]] = gaps[order][kept]
     k = least.shape[1]
     return np.partition(np.hstack([least, more]), k - 1, axis=1)[:, :k]
+
+
+def _without_rounding(distances: Floats, equal: float) -> Floats:
+    distances[distances <= equal] = 0.0
+    return distances
 
 
 def _squared_distances(A: Any, rows: Indices, B: Any, columns: Indices) -> Floats:

@@ -346,7 +346,7 @@ class CCDR(GraphReducer, Embedding):
         return knn_kernel(neighbors, k, n, weights=self.weights, epsilon=self.epsilon_)
 
     _traits = Traits(
-        version=1,
+        version=2,
         nested=True,
         transductive=True,
         neighbors=True,

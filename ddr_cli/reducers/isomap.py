@@ -172,7 +172,7 @@ class Isomap(Embedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             transductive=True,
             supervised=False,

@@ -204,7 +204,7 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
         return np.asarray(placed.astype(points.dtype))
 
     _traits = Traits(
-        version=1,
+        version=2,
         nested=True,
         transductive=True,
         neighbors=True,

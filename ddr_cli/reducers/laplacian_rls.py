@@ -18,6 +18,7 @@ from ddr_cli.numerics.approximate import Search
 from ddr_cli.numerics.generalized_eigen import null_space, unit_eigenpairs
 from ddr_cli.numerics.kernels import Gamma, feature_moments, kernel_gamma, kernel_matrix
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, is_sparse
+from ddr_cli.numerics.rounding import first_largest
 from ddr_cli.numerics.scatter import laplacian_form, symmetric
 from ddr_cli.reducers.partial_labels import UNLABELLED, encode_labels
 from ddr_cli.reducers.reducer import Floats, GraphReducer
@@ -332,14 +333,14 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
             If X has missing values, or another number of features than the training set.
         """
         values = self.decision_function(X)
-        best = values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(np.intp)
-        return np.asarray(self.classes_[best])
+        both = values if values.ndim == 2 else np.column_stack([-values, values])
+        return np.asarray(self.classes_[first_largest(both)])
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         return self._outputs(X)
 
     _traits = Traits(
-        version=3,
+        version=4,
         transductive=True,
         neighbors=True,
         grids={

@@ -15,7 +15,7 @@ from sklearn import manifold
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.neighbor_graphs import closed_groups
-from ddr_cli.numerics.neighbors import Neighbors, kneighbors
+from ddr_cli.numerics.neighbors import Neighbors, kneighbors, levels
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats, SklearnEmbedding
 from ddr_cli.reducers.registry import Traits, rank_of_centred
@@ -164,6 +164,7 @@ class LLE(SklearnEmbedding):
         return high
 
     _traits = Traits(
+        version=2,
         nested=True,
         transductive=True,
         supervised=False,
@@ -182,7 +183,7 @@ def _count(neighbors: Neighbors) -> int:
 
 def _distinct(points: Floats) -> tuple[Floats, Codes]:
     """Return the distinct rows, in order of first occurrence, and each row's index in them."""
-    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(levels(points), axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))

@@ -138,7 +138,7 @@ class NMMP(LinearDiscriminant):
         return narrower
 
     _traits = Traits(
-        version=3,
+        version=4,
         shares_widths=True,
         grids={
             "n_components": (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 60),

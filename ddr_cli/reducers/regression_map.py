@@ -23,11 +23,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import spatial
 from sklearn.utils.validation import check_is_fitted
 
+from ddr_cli.numerics.neighbors import equal_below
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, Floats, drawn_landmarks
 
 _BANDWIDTHS = 2.0 ** np.arange(-3, 4)  # in units of the median squared distance
 _RIDGES = 10.0 ** np.arange(-8, 2)
+_SAME = 1e-9  # of errors that differ by less than this fraction, the first is chosen
 _MOST = 500  # largest number of samples that select the bandwidth and the ridge
 
 
@@ -83,7 +85,7 @@ def _chosen(points: NDArray[Any], centred: Floats) -> tuple[Floats, Floats, Floa
     """Return each column's dual coefficients, bandwidth, ridge and leave-one-out error."""
     distances = spatial.distance.cdist(points, points, "sqeuclidean")
     apart = distances[np.triu_indices(len(points), 1)]
-    apart = apart[apart > 0]
+    apart = apart[apart > equal_below(points) ** 2]
     unit = float(np.median(apart)) if len(apart) else 1.0
     n_columns = centred.shape[1]
     dual, errors = np.zeros(centred.shape), np.full(n_columns, np.inf)
@@ -97,7 +99,7 @@ def _chosen(points: NDArray[Any], centred: Floats) -> tuple[Floats, Floats, Floa
             shrink = 1.0 / (np.maximum(sizes, floor) + ridge)
             found = axes @ (shrink[:, None] * turned)
             error = np.mean((found / (squares @ shrink)[:, None]) ** 2, axis=0)
-            better = error < errors
+            better = error < (1 - _SAME) * errors
             dual[:, better], errors[better] = found[:, better], error[better]
             bandwidths[better], ridges[better] = bandwidth, ridge
     return dual, bandwidths, ridges, errors

@@ -142,7 +142,7 @@ class SDE(GraphReducer, MappedEmbedding):
         return self
 
     _traits = Traits(
-        version=4,
+        version=5,
         nested=True,
         transductive=True,
         neighbors=True,

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator, splu
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs, top_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import class_members, closed_groups, neighbor_matrix
-from ddr_cli.numerics.neighbors import CsrArray, blocks, kneighbors
+from ddr_cli.numerics.neighbors import CsrArray, blocks, by_distance, equal_below, kneighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
@@ -118,7 +118,7 @@ class SupervisedLLE(MappedEmbedding):
         return self
 
     _traits = Traits(
-        version=2,
+        version=3,
         nested=True,
         grids={
             "alpha": (0.0, 0.05, 0.1, 0.2, 0.5, 1.0),
@@ -150,8 +150,9 @@ def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> C
             own = kneighbors(points[rows], count)
             indices[rows, k : k + count] = rows[own.indices]
             distances[rows, k : k + count] = own.distances
-    order = np.lexsort((indices, distances), axis=1)[:, :k]
-    return np.take_along_axis(indices, order, axis=1)
+    row = np.repeat(np.arange(len(points)), 2 * k)
+    order, _ = by_distance(distances.ravel(), indices.ravel(), equal_below(points), row)
+    return np.asarray(indices.ravel()[order.reshape(-1, 2 * k)[:, :k]])
 
 
 def _diameter(points: Floats) -> float:

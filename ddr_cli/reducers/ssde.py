@@ -155,7 +155,7 @@ class SSDE(MappedEmbedding):
         return unfold(members, graph, solver=self.solver, tol=self.tol, low_rank=False)
 
     _traits = Traits(
-        version=3,
+        version=4,
         nested=True,
         grids={
             "n_components": (2, 5, 10, 20, 35, 60),

@@ -7,19 +7,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ddr_cli.numerics.neighbors import kneighbors, nearest_members
+from ddr_cli.numerics.neighbors import kneighbors, nearest_among, nearest_members, neighbor_ranks
 
 
 def by_definition(X, k, queries=None):
-    """Sort all samples by (distance, index); a sample of X is not its own neighbour."""
+    """Sort all samples by (distance, index); a sample of X is not its own neighbour.
+
+    Distances tie if they differ by at most 2^-36 of the mean distance from the mean.
+    """
     X = np.asarray(X, dtype=float)
     asked = X if queries is None else np.asarray(queries, dtype=float)
+    equal = 2.0**-36 * np.linalg.norm(X - X.mean(axis=0), axis=1).mean()
     indices, distances = [], []
     for i, point in enumerate(asked):
         distance = np.sqrt(((X - point) ** 2).sum(axis=1))
-        order = [
-            j for j in np.lexsort((np.arange(len(X)), distance)) if queries is not None or j != i
-        ]
+        order, ties = [], []
+        for j in np.argsort(distance):
+            if ties and distance[j] > distance[ties[-1]] + equal:
+                order, ties = order + sorted(ties), []
+            ties.append(j)
+        order = [j for j in order + sorted(ties) if queries is not None or j != i]
         indices.append(order[:k])
         distances.append(distance[order[:k]])
     return np.array(indices), np.array(distances)
@@ -65,6 +72,55 @@ def test_members_are_the_nearest_by_ascending_index(monkeypatch, convert, k):
     monkeypatch.setattr("ddr_cli.numerics.neighbors._CHUNK", 150 * 7)
     X = convert(TIES)
     np.testing.assert_array_equal(nearest_members(X, k), np.sort(kneighbors(X, k).indices))
+
+
+GRID = np.stack(np.meshgrid(*[np.arange(5.0)] * 3), axis=-1).reshape(-1, 3)
+
+
+def rotated(points, seed):
+    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
+    return points @ turn / 3
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 60, 124])
+def test_rounding_decides_no_tie(k):
+    expected = kneighbors(GRID, k).indices
+    queries = kneighbors(GRID[:80], min(k, 80), queries=GRID[80:]).indices
+    for seed in range(3):
+        points = rotated(GRID, seed)
+        np.testing.assert_array_equal(kneighbors(points, k).indices, expected)
+        np.testing.assert_array_equal(nearest_members(points, k), np.sort(expected))
+        every = np.tile(np.arange(125), (125, 1))
+        found = nearest_among(points, np.arange(125), every, k)
+        np.testing.assert_array_equal(found.indices, expected)
+        found = kneighbors(points[:80], min(k, 80), queries=points[80:])
+        np.testing.assert_array_equal(found.indices, queries)
+
+
+def test_copies_have_distance_zero_after_a_rotation_too():
+    points = np.vstack([GRID, GRID])
+    turned = rotated(points, 0) + np.random.default_rng(1).normal(size=points.shape) * 1e-16
+    found = kneighbors(turned, 2)
+    assert (found.distances[:, 0] == 0).all()
+    assert (found.distances[:, 1] > 0).all()
+
+
+def test_a_long_chain_of_ties_is_one_distance():
+    # Points so close together that each is tied with the next: the order is that of the index.
+    close = np.arange(300) * 1e-13
+    points = np.concatenate([close[::-1], [-1.0, 3.0]])[:, None]
+    for k in (1, 4, 200):
+        found = kneighbors(points, k, queries=np.array([[0.0]]))
+        assert found.indices[0].tolist() == list(range(k))
+    assert nearest_members(points, 4)[10].tolist() == [0, 1, 2, 3]
+
+
+def test_ranks_are_places_in_the_order_of_the_neighbours():
+    for points in (GRID, rotated(GRID, 0), sp.csr_array(GRID)):
+        order = kneighbors(points, 124).indices
+        for rows, rank in neighbor_ranks(points):
+            found = np.take_along_axis(rank, order[rows], axis=1)
+            np.testing.assert_array_equal(found, np.tile(np.arange(1, 125), (len(rank), 1)))
 
 
 def test_no_point_is_its_own_neighbour_among_identical_points():

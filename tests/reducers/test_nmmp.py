@@ -15,7 +15,7 @@ from ddr_cli.reducers import NMMP
 
 
 def nearest(X, candidates, i, k):
-    return set(sorted(candidates, key=lambda j: (np.sum((X[i] - X[j]) ** 2), j))[:k])
+    return set(sorted(candidates, key=lambda j: (np.linalg.norm(X[i] - X[j]).round(9), j))[:k])
 
 
 def scatters(X, y, k_w, k_b):

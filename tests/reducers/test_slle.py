@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.manifold import LocallyLinearEmbedding
@@ -26,7 +27,7 @@ def test_without_supervision_it_is_scikit_learns_lle(X, y, n_components):
     ).fit_transform(X)
     # The columns are equal, but ddr's have variance 1 and scikit-learn's have length 1.
     signs = np.sign(np.sum(ours * theirs, axis=0))
-    np.testing.assert_allclose(ours / np.sqrt(len(X)), theirs * signs, atol=1e-7)
+    assert_allclose(ours / np.sqrt(len(X)), theirs * signs, atol=1e-7)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.02, 1.0])
@@ -35,7 +36,7 @@ def test_the_sparse_solver_agrees_with_the_dense_one(monkeypatch, alpha):
     sparse = model.fit_transform(ROLL_X, ROLL_Y)
     monkeypatch.setattr("ddr_cli.reducers.slle._DENSE", len(ROLL_X))
     dense = model.fit_transform(ROLL_X, ROLL_Y)
-    np.testing.assert_allclose(np.abs(sparse), np.abs(dense), atol=1e-5)
+    assert_allclose(np.abs(sparse), np.abs(dense), atol=1e-5)
 
 
 def test_without_convergence_the_matrix_is_decomposed_whole(monkeypatch):
@@ -47,7 +48,7 @@ def test_without_convergence_the_matrix_is_decomposed_whole(monkeypatch):
 
     monkeypatch.setattr("ddr_cli.reducers.slle.top_eigenpairs", fails)
     found = model.fit_transform(ROLL_X, ROLL_Y)
-    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-5)
+    assert_allclose(np.abs(found), np.abs(expected), atol=1e-5)
 
 
 def test_a_sample_between_two_closed_groups_lies_between_them():
@@ -76,7 +77,7 @@ def test_distances_between_classes_are_raised_by_a_share_of_the_largest(alpha):
     np.fill_diagonal(raised, np.inf)
     found = supervised_neighbors(IRIS, IRIS_Y, 7, alpha)
     expected = np.sort(raised, axis=1)[:, :7]
-    np.testing.assert_array_equal(np.take_along_axis(raised, found, axis=1), expected)
+    assert_allclose(np.take_along_axis(raised, found, axis=1), expected, atol=1e-12)
 
 
 def test_embedding_solves_its_eigenproblem():
@@ -89,10 +90,10 @@ def test_embedding_solves_its_eigenproblem():
         W[i, near] = w / w.sum()
     M = (np.eye(150) - W).T @ (np.eye(150) - W)
     Y = model.embedding_
-    np.testing.assert_allclose(M @ Y, Y * model.eigenvalues_, atol=1e-9)
-    np.testing.assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(M)[1:4], atol=1e-10)
-    np.testing.assert_allclose(Y.T @ Y, 150 * np.eye(3), atol=1e-8)
-    np.testing.assert_allclose(Y.sum(axis=0), 0, atol=1e-5)
+    assert_allclose(M @ Y, Y * model.eigenvalues_, atol=1e-9)
+    assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(M)[1:4], atol=1e-10)
+    assert_allclose(Y.T @ Y, 150 * np.eye(3), atol=1e-8)
+    assert_allclose(Y.sum(axis=0), 0, atol=1e-5)
 
 
 def test_full_supervision_puts_each_class_on_a_point_first():

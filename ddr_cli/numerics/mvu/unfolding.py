@@ -24,7 +24,7 @@ from ddr_cli.numerics.mvu.interior import solve_interior
 from ddr_cli.numerics.mvu.low_rank import share_of_dense, solve_low_rank
 from ddr_cli.numerics.mvu.reference import solve_cvxpy
 from ddr_cli.numerics.neighbor_graphs import shortest_bridges
-from ddr_cli.numerics.neighbors import Floats, Indices
+from ddr_cli.numerics.neighbors import Floats, Indices, levels
 
 Solver = Literal["auto", "interior", "low_rank", "cvxpy"]
 
@@ -82,7 +82,10 @@ def unfold(
     strictly feasible K. Likewise, the consequences of cliques of neighbours are used directly, not
     left to the solver.
     """
-    places, node, count = np.unique(points, axis=0, return_inverse=True, return_counts=True)
+    _, first, node, count = np.unique(
+        levels(points), axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    places = points[first]
     node = np.asarray(node, dtype=np.intp).ravel()
     if len(places) == 1:
         empty = np.empty((0, 2), dtype=np.intp)
