@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.eigen import canonical
 from ddr_cli.numerics.neighbors import is_sparse
 from ddr_cli.numerics.validation import validate_data
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 # half of the library.
 
 _DENSE_LIMIT = 2**27  # entries of a matrix: 1 GiB in double precision
+_DECIMALS = 12  # of a fraction of variance
 _WIDE = 2000  # with more features, PCA of sparse data does not form their covariance matrix
 
 
@@ -191,24 +193,32 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     solver = "covariance_eigh" if sparse else "full"
     if sparse and number and points.shape[1] > _WIDE:
         solver = "arpack"
-    count = None if n_components == "full" else n_components
     from sklearn.decomposition import PCA
 
+    # All components are computed in any case, and the last ones tell whether the cut is unique.
+    count = n_components if solver == "arpack" else None
     fitted = PCA(count, whiten=whiten, svd_solver=solver, random_state=0).fit(points)
+    size = fitted.singular_values_
+    fitted.components_ = np.ascontiguousarray(canonical(size, fitted.components_.T)[0].T)
     if n_components == "full":
         # Eigenvalues of a covariance matrix have rounding errors relative to the largest variance,
         # singular values relative to the largest singular value.
         size = fitted.explained_variance_ if sparse else fitted.singular_values_
         floor = max(points.shape) * np.finfo(points.dtype).eps * size.max()
-        rank = max(1, int(np.count_nonzero(size > floor)))
-        for name in (
-            "components_",
-            "explained_variance_",
-            "explained_variance_ratio_",
-            "singular_values_",
-        ):
-            setattr(fitted, name, getattr(fitted, name)[:rank])
-        fitted.n_components_ = rank
+        number_kept = max(1, int(np.count_nonzero(size > floor)))
+    elif number:
+        number_kept = int(n_components)
+    else:
+        explained = np.cumsum(fitted.explained_variance_ratio_).round(_DECIMALS)
+        number_kept = min(len(size), 1 + int(np.searchsorted(explained, n_components, "right")))
+    for name in (
+        "components_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "singular_values_",
+    ):
+        setattr(fitted, name, getattr(fitted, name)[:number_kept])
+    fitted.n_components_ = number_kept
     return fitted
 
 
@@ -235,6 +245,8 @@ class PrincipalComponents(_Projection):
     Sparse training data with up to 2^27 entries are converted to dense data; for larger sparse
     data, use `svd`.
     """
+
+    version: ClassVar[int] = 2
 
     n_components: Literal["full"] | Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = "full"
     whiten: bool = False

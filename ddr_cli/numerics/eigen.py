@@ -1,5 +1,8 @@
 """Symmetric eigen-solvers with complete, verified and reproducible results.
 
+Eigenvectors of equal eigenvalues are determined up to a rotation, and a solver's choice depends on
+rounding. `canonical` replaces it by one that depends on the eigenspace alone.
+
 The sparse solver is ARPACK's implicitly restarted Lanczos iteration with a fixed start vector. On
 neighbour graphs it is faster than shift-and-invert, whose factors fill in as the number of
 neighbours grows, and than LOBPCG, which is four to ten times slower without a preconditioner:
@@ -9,6 +12,7 @@ on a polynomial of the matrix in single precision.
 
 from __future__ import annotations
 
+import warnings
 from inspect import signature
 from typing import Any
 
@@ -21,9 +25,12 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ddr_cli.numerics.neighbors import Floats
 
+_SIMILAR = 1e-6  # sizes that differ by less than this fraction count as equal
 _SHARP = 1e-13  # ARPACK's tolerance; columns then agree to about 1e-11 in fits with different m
 _COARSE = 1e-6  # from this tolerance upwards, `_filtered` is accurate enough in single precision
 _DEGREE, _FILTERED_WIDTH = 8, 32  # degree of the filter's polynomial, and size of its Lanczos basis
+EQUAL = 1e-12
+"""Eigenvalues this close, relative to the matrix' norm, count as equal."""
 _DENSE = 300  # below this order LAPACK is faster than any iteration
 # ARPACK draws random vectors when it meets an invariant subspace, so it gets a seed. Older versions
 # of SciPy use a fixed stream.
@@ -36,17 +43,79 @@ def deterministic_signs(vectors: Floats) -> Floats:
     Entries within one part in a million of the largest count as equal, and the first of them
     decides, so rounding can't change the sign of a column with two opposite extremes.
     """
+    return np.asarray(vectors * _signs(vectors))
+
+
+def _signs(vectors: Floats) -> Floats:
     size = np.abs(vectors)
-    first = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
+    first = np.argmax(size >= (1 - _SIMILAR) * size.max(axis=0), axis=0)
     signs = np.sign(vectors[first, np.arange(vectors.shape[1])])
-    return np.asarray(vectors * np.where(signs == 0, 1.0, signs))
+    return np.where(signs == 0, 1.0, signs)
 
 
-def eigenpairs(S: Floats, m: int, *, largest: bool = True) -> tuple[Floats, Floats]:
-    """Return `m` eigenpairs of a dense symmetric S.
+def canonical(
+    values: Floats, vectors: Floats, *along: Floats, norm: float | None = None
+) -> tuple[Floats, ...]:
+    """Return eigenvectors that do not depend on rounding, and other columns turned with them.
 
-    The largest eigenvalues are descending, the smallest ascending. LAPACK's search for a few
-    eigenvalues misses some tied ones, silently or with an internal error; then all are computed.
+    Values that are up to `EQUAL` from the one before, relative to the norm (default: the largest
+    value), belong to one eigenspace. In its basis, the row with the largest norm has an entry in
+    the first column only, and so on with the rest of the rows and columns; of equal norms the first
+    row counts. The signs are `deterministic_signs`.
+    """
+    norm = float(np.abs(values).max(initial=0.0)) if norm is None else norm
+    turned = [vectors, *along]
+    starts = np.flatnonzero(np.abs(np.diff(values)) > EQUAL * norm) + 1
+    if len(starts) + 1 < len(values):
+        turned = [other.copy() for other in turned]
+        for columns in np.split(np.arange(len(values)), starts):
+            if len(columns) > 1:
+                turn = _first_rows(turned[0][:, columns])
+                for other in turned:
+                    other[:, columns] = other[:, columns] @ turn
+    signs = _signs(turned[0])
+    return tuple(other * signs for other in turned)
+
+
+def _first_rows(V: Floats) -> Floats:
+    """Return the rotation of the columns by which `canonical` chooses the basis of their span."""
+    rest, turn = V.copy(), np.empty((V.shape[1],) * 2)
+    for column in turn.T:
+        size = np.einsum("ij,ij->i", rest, rest)
+        pivot = int(np.argmax(size >= (1 - _SIMILAR) * size.max()))
+        column[:] = rest[pivot] / np.sqrt(size[pivot])
+        rest -= np.outer(rest @ column, column)
+    return turn
+
+
+def eigenpairs(
+    S: Floats, m: int, *, largest: bool = True, norm: float | None = None
+) -> tuple[Floats, Floats]:
+    """Return `m` eigenpairs of a dense symmetric S, the vectors `canonical`.
+
+    The largest eigenvalues are descending, the smallest ascending. If the `m`-th and the next are
+    equal, which vectors are returned depends on the order of the coordinates, with a warning. The
+    norm, default that of S, is the size to which rounding is relative.
+    """
+    norm = float(np.abs(S).sum(axis=0).max()) if norm is None else norm
+    more = min(m + 1, len(S))
+    values, vectors = _some_eigenpairs(S, more, largest=largest)
+    if more > m and abs(values[m] - values[m - 1]) <= EQUAL * norm:
+        warnings.warn(
+            f"The eigenvalues {m} and {m + 1} are equal, so which {m} directions are returned "
+            "depends on the order of the features or samples.",
+            stacklevel=2,
+        )
+        values, vectors = _some_eigenpairs(S, len(S), largest=largest)
+    (vectors,) = canonical(values, vectors, norm=norm)
+    return values[:m], vectors[:, :m]
+
+
+def _some_eigenpairs(S: Floats, m: int, *, largest: bool) -> tuple[Floats, Floats]:
+    """Return LAPACK's eigenpairs.
+
+    Its search for a few eigenvalues misses some tied ones, silently or with an internal error; then
+    all are computed.
     """
     n = len(S)
     try:
@@ -59,6 +128,12 @@ def eigenpairs(S: Floats, m: int, *, largest: bool = True) -> tuple[Floats, Floa
         part = slice(n - m, n) if largest else slice(m)
         values, vectors = values[part], vectors[:, part]
     return (values[::-1], vectors[:, ::-1]) if largest else (values, vectors)
+
+
+def all_eigenpairs(S: Floats) -> tuple[Floats, Floats]:
+    """Return all eigenpairs of a dense symmetric S, ascending, with `canonical` vectors."""
+    values, vectors = np.linalg.eigh(S)
+    return values, canonical(values, vectors)[0]
 
 
 def extreme_eigenvalue(S: Floats, B: Floats | None = None, *, largest: bool) -> float:
@@ -80,13 +155,14 @@ def top_eigenpairs(
 ) -> tuple[Floats, Floats]:
     """Return the `m` largest eigenvalues of a symmetric matrix, descending, and eigenvectors.
 
-    Repeated eigenvalues are returned as often as they occur. The vectors are orthonormal with
-    `deterministic_signs`; if an eigenvalue is simple, its vector does not depend on `m`, up to
-    rounding. Orthonormal eigenvectors that are `known` beforehand are not counted, and the result
-    is exactly orthogonal to them. `floor` is a lower bound on the eigenvalues (default: the largest
-    absolute row sum, negated), `tol` the largest residual ``|A v - v theta|`` allowed, relative to
-    ``max(1, |floor|)``: above it ``LinAlgError`` is raised. With a `tol` of 1e-6 or more, a large
-    sparse matrix is filtered by a polynomial, which takes a third of the time.
+    Repeated eigenvalues are returned as often as they occur. The vectors are orthonormal and
+    `canonical`; a vector does not depend on `m`, up to rounding, unless `m` separates equal
+    eigenvalues of a large matrix. Orthonormal eigenvectors that are `known` beforehand are not
+    counted, and the result is exactly orthogonal to them. `floor` is a lower bound on the
+    eigenvalues (default: the largest absolute row sum, negated), `tol` the largest residual ``|A v
+    - v theta|`` allowed, relative to ``max(1, |floor|)``: above it ``LinAlgError`` is raised. With
+    a `tol` of 1e-6 or more, a large sparse matrix is filtered by a polynomial, which takes a third
+    of the time.
     """
     n = A.shape[0]
     known = np.empty((n, 0)) if known is None else known
@@ -108,7 +184,7 @@ def top_eigenpairs(
         raise np.linalg.LinAlgError(
             f"The eigenvectors have a residual of {residual:.1e}, above the tolerance {tol:.0e}."
         )
-    return values, deterministic_signs(vectors)
+    return values, canonical(values, vectors, norm=max(abs(float(values[0])), abs(floor)))[0]
 
 
 def laplacian_eigenpairs(G: Any, m: int, *, tol: float = 1e-10) -> tuple[Floats, Floats]:

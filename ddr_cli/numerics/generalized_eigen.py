@@ -8,7 +8,13 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs, top_eigenpairs
+from ddr_cli.numerics.eigen import (
+    all_eigenpairs,
+    canonical,
+    deterministic_signs,
+    eigenpairs,
+    top_eigenpairs,
+)
 from ddr_cli.numerics.neighbors import Floats
 from ddr_cli.numerics.scatter import symmetric
 
@@ -37,6 +43,7 @@ def generalized_eigenpairs(
     if rank < len(B):
         null = _orthonormal(per_unit[:, None] * axes[:, zero])
         inside = np.linalg.qr(null, mode="complete")[0][:, -rank:]
+        (inside,) = canonical(np.zeros(rank), inside)
         per_unit, scale, axes = unit_eigenpairs(inside.T @ B @ inside)
     whiten = per_unit[:, None] * (axes / np.sqrt(scale))
     whiten = whiten if inside is None else inside @ whiten
@@ -84,7 +91,8 @@ def _is_zero(sizes: Floats, rank_tol: float) -> NDArray[np.bool_]:
 
 
 def _orthonormal(null: Floats) -> Floats:
-    return np.asarray(np.linalg.qr(null / np.linalg.norm(null, axis=0))[0])
+    basis = np.linalg.qr(null / np.linalg.norm(null, axis=0))[0]
+    return canonical(np.zeros(basis.shape[1]), basis)[0]
 
 
 def unit_eigenpairs(B: Floats) -> tuple[Floats, Floats, Floats]:
@@ -97,7 +105,7 @@ def unit_eigenpairs(B: Floats) -> tuple[Floats, Floats, Floats]:
     # A feature that is all 0 gets the largest unit of the others: with a very different scale,
     # rounding would mix it with them.
     per_unit = 1 / np.where(unit > 0, unit, unit.max(initial=0.0) or 1.0)
-    sizes, axes = np.linalg.eigh(symmetric(per_unit[:, None] * B * per_unit))
+    sizes, axes = all_eigenpairs(symmetric(per_unit[:, None] * B * per_unit))
     return per_unit, sizes, axes
 
 
@@ -112,7 +120,7 @@ def smallest_generalized_eigenpairs(
     solutions that differ by it, the one is returned whose entries times `units` (what 1 means along
     each axis, positive) have the smallest sum of squares.
     """
-    sizes, axes = np.linalg.eigh(symmetric(B))
+    sizes, axes = all_eigenpairs(symmetric(B))
     regular = ~_is_zero(sizes, _RANK_TOL)
     rank = int(regular.sum())
     if m > rank:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
-from ddr_cli.numerics.eigen import top_eigenpairs
+from ddr_cli.numerics.eigen import all_eigenpairs, canonical, top_eigenpairs
 from ddr_cli.numerics.neighbors import Floats, Points, is_sparse
 from ddr_cli.numerics.threads import one_thread
 
-_SQUARE_TOL = 1e-11  # relative size at which a squared singular value counts as zero
+_ROUNDED = 1e-7  # relative size at which a singular value counts as zero
+_SQUARE_TOL = 1e-11  # the same for a squared one
 _FAR = 1e-6  # deviations below this fraction of the mean have lost digits when it was subtracted
 _ULPS = 8  # rounding error that a feature's values may have, relative to eps times its mean
 _CERTAIN = 1e-3  # above this relative size, neither a singular value nor its square is rounding
@@ -118,8 +119,10 @@ def data_span(X: Points, *, centre: bool = True) -> Span:
     also makes the problem smaller. If not centred, it is the span of the points instead of their
     deviations from the mean.
 
-    For dense points, singular values below ``max(n, d)`` roundings of the largest count as 0.
-    Sparse points are never made dense: the result comes from the eigenvectors of the smaller of ``X
+    For dense points, singular values below 1e-7 of the largest count as 0: such a direction is the
+    rounding of data that were written with eight digits, not of a sum, but whitening it would make
+    it as important as any other. Sparse points are never made dense: the result comes from the
+    eigenvectors of the smaller of ``X
     X'`` and ``X' X``, with the mean subtracted in the product, and singular values below 3e-6 of
     the largest count as 0.
 
@@ -145,8 +148,9 @@ def data_span(X: Points, *, centre: bool = True) -> Span:
     points[:, size <= rounding] = 0
     points /= unit
     left, length, right = scipy.linalg.svd(points, full_matrices=False, check_finite=False)
-    relative = max(n, d) * np.finfo(np.float64).eps * length[0]
-    kept = length > np.maximum(relative, np.linalg.norm(right * (rounding / unit), axis=1))
+    kept = length > np.maximum(
+        _ROUNDED * length[0], np.linalg.norm(right * (rounding / unit), axis=1)
+    )
     return _span_in_units(mean, left[:, kept], length[kept], right[kept].T, unit)
 
 
@@ -169,13 +173,15 @@ def _rounding_and_unit(
 def _span_in_units(mean: Floats, left: Floats, length: Floats, right: Floats, unit: Floats) -> Span:
     """Return the span of points whose singular value decomposition is in other units."""
     if (unit == 1).all():
-        return Span(mean, right, left * length)
+        basis, coordinates = canonical(length, right, left * length)
+        return Span(mean, basis, coordinates)
     # Pivoting orders the rows by size, which keeps the small singular values accurate.
     Q, R, pivots = scipy.linalg.qr((length * right).T * unit, mode="economic", pivoting=True)
     turned, sizes, axes = scipy.linalg.svd(R, full_matrices=False, lapack_driver="gesvd")
     basis = np.empty_like(axes.T)
     basis[pivots] = axes.T
-    return Span(mean, basis, left @ (Q @ turned) * sizes)
+    coordinates = left @ (Q @ turned) * sizes
+    return Span(mean, *canonical(sizes, basis, coordinates))
 
 
 def quick_span(X: Points) -> Span:
@@ -188,7 +194,7 @@ def quick_span(X: Points) -> Span:
         return data_span(X)
     mean = X.mean(axis=0, dtype=np.float64)
     centred = np.asarray(X, dtype=np.float64) - mean
-    squares, vectors = np.linalg.eigh(centred.T @ centred)
+    squares, vectors = all_eigenpairs(centred.T @ centred)
     floor = _CERTAIN * max(squares[-1], float(mean @ mean)) ** 0.5
     if squares[0] <= floor**2:
         return data_span(X)

@@ -7,19 +7,17 @@ Zhang, "Trace Ratio Problem Revisited", IEEE Trans. Neural Networks 20, 2009.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 
-from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
+from ddr_cli.numerics.eigen import all_eigenpairs, deterministic_signs, eigenpairs
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs, null_space
 from ddr_cli.numerics.neighbors import Floats
 from ddr_cli.numerics.scatter import symmetric
 
 _EPS = float(np.finfo(np.float64).eps)
-_RANK_TOL = 1e-10  # relative size at which an eigenvalue of A in B's null space counts as zero
 _MOST_STEPS = 2000  # more halvings than any interval of doubles needs
 
 
@@ -54,7 +52,8 @@ def trace_ratio(
     Warns
     -----
     UserWarning
-        If W lies in the null space of B and A is zero along some of its columns.
+        If `m` separates equal eigenvalues, for example if A and B are both zero along some columns
+        of W: which of these directions W contains then depends on the order of the coordinates.
 
     Notes
     -----
@@ -72,10 +71,8 @@ def trace_ratio(
 
     **m <= d - rank(B)**: W lies in the null space of B, where the paper defines the value as
     infinite, and maximises ``tr(W'AW)`` there; W contains the leading eigenvectors of ``Z'AZ`` for
-    a basis Z of the null space. If ``Z'AZ`` is zero in some of these directions too, the choice
-    among them is arbitrary: the directions nearest to the first coordinate axes are taken. By this
-    convention the value is also ``inf`` if ``tr(W'AW)`` is not positive (for a positive
-    semidefinite A this is only possible as 0/0).
+    a basis Z of the null space. By this convention the value is also ``inf`` if ``tr(W'AW)`` is not
+    positive (for a positive semidefinite A this is only possible as 0/0).
 
     With m = 1 the ratio is the largest generalised eigenvalue, in any units of the coordinates.
     With m = d it is ``tr(A) / tr(B)`` for every W. With A = 0 and m > d - rank(B) it is 0 for every
@@ -89,7 +86,8 @@ def trace_ratio(
     """
     null = null_space(B)
     if m <= null.shape[1]:
-        return deterministic_signs(_leading_inside(null, A, m)), np.inf
+        inside = symmetric(null.T @ A @ null)
+        return deterministic_signs(null @ eigenpairs(inside, m, norm=_norm(A))[1]), np.inf
 
     if m == 1:
         _, direction = generalized_eigenpairs(A, B, 1)
@@ -99,7 +97,7 @@ def trace_ratio(
     # A and B are scaled to a size of 1, so that no tolerance depends on the scale of the data, and
     # transformed to the eigenbasis of B: there tr(W'BW) is a sum of squares, which stays accurate
     # where W is close to the null space.
-    sizes, axes = np.linalg.eigh(B)
+    sizes, axes = all_eigenpairs(B)
     unit_a, unit_b = float(abs(A).max()) or 1.0, float(sizes[-1])
     turned, sizes = axes.T @ (A / unit_a) @ axes, np.maximum(sizes, 0.0) / unit_b
     root, V = _SOLVERS[solver](turned, sizes, m)
@@ -144,24 +142,8 @@ _SOLVERS: dict[str, Callable[[Floats, Floats, int], tuple[float, Floats | None]]
 }
 
 
-def _leading_inside(null: Floats, A: Floats, m: int) -> Floats:
-    """Return the directions of the null space along which A is largest."""
-    values, vectors = eigenpairs(symmetric(null.T @ A @ null), null.shape[1])
-    zero = np.abs(values) <= _RANK_TOL * np.abs(values).max()
-    arbitrary = int(zero[:m].sum())
-    if arbitrary in (0, zero.sum()):
-        return np.asarray(null @ vectors[:, :m])
-    warnings.warn(
-        f"The matrices A and B are zero along {arbitrary} of the {m} directions, so these "
-        f"{arbitrary} directions depend on the order of the coordinates.",
-        stacklevel=3,
-    )
-    rest = null @ vectors[:, zero]
-    nearness = np.arange(len(A), 0.0, -1.0)
-    _, turn = eigenpairs(symmetric(rest.T @ (nearness[:, None] * rest)), arbitrary)
-    W = null @ vectors[:, :m]
-    W[:, zero[:m]] = rest @ turn
-    return np.asarray(W)
+def _norm(A: Floats) -> float:
+    return float(np.abs(A).sum(axis=0).max())
 
 
 def _leading(S: Floats, m: int) -> Floats:

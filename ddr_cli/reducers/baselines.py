@@ -120,6 +120,7 @@ class PCA(LinearReducer):
         return self
 
     _traits = Traits(
+        version=2,
         nested=True,
         supervised=False,
         grids={"n_components": tuple(range(1, 21))},

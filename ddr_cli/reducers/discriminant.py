@@ -18,7 +18,7 @@ import scipy.linalg
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 
-from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.eigen import all_eigenpairs, deterministic_signs
 from ddr_cli.numerics.generalized_eigen import (
     generalized_eigenpairs,
     regular_eigenpairs,
@@ -133,7 +133,7 @@ class KernelDiscriminant(Discriminant):
         if found is not None:
             self._check_rank(len(K) - 1, points)
             return found
-        sizes, axes = np.linalg.eigh(K)
+        sizes, axes = all_eigenpairs(K)
         sizes, axes = sizes[::-1], axes[:, ::-1]
         if -sizes[-1] > max(_NEGATIVE * float(sizes[0]), rounding):
             warnings.warn(

@@ -15,6 +15,7 @@ from ddr_cli.numerics.approximate import Search
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
+from ddr_cli.numerics.rounding import EQUAL
 from ddr_cli.numerics.scatter import laplacian_form, leading_span, symmetric
 from ddr_cli.reducers.partial_labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
 from ddr_cli.reducers.reducer import Floats, GraphReducer, LinearReducer
@@ -22,7 +23,6 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 _LARGE = 1000  # up to this many samples or features, rank="auto" searches f in the whole span
 _LEADING = 300  # number of leading directions that it uses for larger data
-_EQUAL = 1e-12  # points with a smaller relative difference count as equal
 
 
 @registered(
@@ -171,7 +171,7 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
         W, _ = self._affinity(points, neighbors)
         if (
             not span.rank
-            or np.ptp(span.coordinates, axis=0).max() <= _EQUAL * abs(span.coordinates).max()
+            or np.ptp(span.coordinates, axis=0).max() <= EQUAL * abs(span.coordinates).max()
         ):
             raise ValueError("All features are constant, so there is no direction to find.")
         U, length = _standard(span.coordinates)
@@ -190,6 +190,9 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
         else:
             gamma *= np.sqrt(target.labelled.sum())
         f, g = span.basis @ gamma[: span.rank], gamma[span.rank :]
+        # A direction may concern the labels only; what it has of the samples is then rounding.
+        spread = np.linalg.norm(span.coordinates @ gamma[: span.rank], axis=0)
+        f *= spread > EQUAL * spread.max()
         signed = deterministic_signs(f)
         # The signs depend only on f, so that the order of the classes does not affect them.
         g *= np.where(np.einsum("ij,ij->j", f, signed) < 0, -1.0, 1.0)
@@ -267,7 +270,7 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
         return left, right
 
     _traits = Traits(
-        version=2,
+        version=3,
         nested=True,
         transductive=True,
         neighbors=True,

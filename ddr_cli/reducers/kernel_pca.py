@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn import decomposition, metrics, preprocessing
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.eigen import eigenpairs
+from ddr_cli.numerics.eigen import EQUAL, eigenpairs
 from ddr_cli.numerics.kernels import GAMMAS, Gamma, kernel_gamma, kernel_origin
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Floats, SklearnEmbedding
@@ -38,9 +38,12 @@ Kernel = (
 )
 
 
-def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats) -> Floats:
-    """Return the embedding of a centred kernel when scikit-learn misses tied eigenvalues."""
-    values, vectors = eigenpairs(K, model.n_components)
+def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats, m: int) -> Floats:
+    """Return the embedding of a centred kernel with tied eigenvalues.
+
+    scikit-learn misses some of them, or returns an arbitrary basis.
+    """
+    values, vectors = eigenpairs(K, m)
     model.X_fit_, model.eigenvalues_, model.eigenvectors_ = points, values, vectors
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
@@ -122,11 +125,12 @@ class KernelPCA(SklearnEmbedding):
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:
         points = self._checked(X, y)
-        n = points.shape[0]
+        n, m = points.shape[0], self.n_components
+        more = min(m + 1, n)  # the next eigenvalue tells whether the last one is tied
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         dense = n <= _DENSE or self.n_components >= n // 4
         model = decomposition.KernelPCA(
-            n_components=self.n_components,
+            n_components=more,
             kernel=self.kernel,
             gamma=self.gamma_,
             degree=self.degree,
@@ -144,13 +148,16 @@ class KernelPCA(SklearnEmbedding):
             if not hasattr(model, "_centerer"):
                 raise
             embedding = exact[:, :0]
-        if embedding.shape[1] < self.n_components:
+        sizes = np.array([]) if embedding.shape[1] < more else model.eigenvalues_
+        if not len(sizes) or (-np.diff(sizes) <= EQUAL * sizes[0]).any():
             parameters = {} if callable(self.kernel) else model.get_params()
             K = metrics.pairwise.pairwise_kernels(
                 exact, metric=self.kernel, filter_params=True, **parameters
             )
             centerer = preprocessing.KernelCenterer().set_output(transform="default")
-            embedding = _with_ties(model, exact, centerer.fit_transform(K))
+            embedding = _with_ties(model, exact, centerer.fit_transform(K), m)
+        model.eigenvalues_ = model.eigenvalues_[:m]
+        model.eigenvectors_ = model.eigenvectors_[:, :m]
         size, positive = np.abs(model.eigenvalues_).max(), model.eigenvalues_ > 0
         if (model.eigenvalues_ < -_ZERO * size).any():
             raise ValueError(
@@ -158,12 +165,12 @@ class KernelPCA(SklearnEmbedding):
                 f"{int(positive.sum())} dimensions of positive variance. Lower n_components."
             )
         self.eigenvalues_ = model.eigenvalues_
-        self._keep(model, embedding, points.dtype)
+        self._keep(model, embedding[:, :m], points.dtype)
         return self
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             transductive=self.kernel != "precomputed",
             supervised=False,

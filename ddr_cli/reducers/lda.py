@@ -124,7 +124,7 @@ class LDA(MeansDiscriminant):
         return unit_within(W, Z, code)
 
     _traits = Traits(
-        version=4,
+        version=5,
         nested=True,
         grids={"n_components": tuple(range(1, 10))},
         max_components=one_less_than_classes,

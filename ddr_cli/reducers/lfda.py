@@ -133,7 +133,7 @@ class LFDA(_LocalFisher, LinearDiscriminant):
         return computed_once(lambda: quick_span(points), points, "quick span")
 
     _traits = Traits(
-        version=6,
+        version=7,
         nested=True,
         grids={
             "n_components": tuple(range(1, 21)),
@@ -237,7 +237,7 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=4,
+            version=5,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

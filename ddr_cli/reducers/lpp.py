@@ -141,7 +141,7 @@ class LPP(GraphReducer, LinearReducer):
         return smooth / total, symmetric(Z.T @ (degree[:, None] * Z)) / total
 
     _traits = Traits(
-        version=4,
+        version=5,
         nested=True,
         transductive=True,
         neighbors=True,

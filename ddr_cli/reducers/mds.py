@@ -126,7 +126,7 @@ class MDS(Embedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             transductive=self.metric != "precomputed",
             supervised=False,

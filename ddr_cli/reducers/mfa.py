@@ -114,7 +114,7 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     """
 
     _traits = Traits(
-        version=4,
+        version=5,
         nested=True,
         grids={
             "n_components": tuple(range(1, 21)),
@@ -200,7 +200,7 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=4,
+            version=5,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -5,6 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from ddr_cli.numerics.eigen import (
+    all_eigenpairs,
+    canonical,
     deterministic_signs,
     eigenpairs,
     extreme_eigenvalue,
@@ -99,3 +101,49 @@ def test_no_pair_is_missing_where_eigenvalues_tie(n, largest):
             np.testing.assert_allclose(S @ vectors, vectors * values, atol=1e-12)
             np.testing.assert_allclose(vectors.T @ vectors, np.eye(m), atol=1e-12)
         assert extreme_eigenvalue(S, largest=largest) == pytest.approx(expected[0], abs=1e-12)
+
+
+def spaces(sizes, n=12, seed=0):
+    """Return a symmetric matrix with eigenspaces of these dimensions, largest eigenvalue first."""
+    basis = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, n)))[0]
+    values = np.repeat(np.arange(len(sizes), 0.0, -1.0), sizes)
+    return (basis * values) @ basis.T, values
+
+
+def noise(n, seed):
+    E = np.random.default_rng(seed).standard_normal((n, n)) * 1e-15
+    return E + E.T
+
+
+@pytest.mark.parametrize("sizes", [[1, 3, 8], [4, 1, 7], [12], [1] * 12])
+@pytest.mark.parametrize("solve", [lambda S: eigenpairs(S, len(S)), all_eigenpairs])
+def test_eigenvectors_do_not_depend_on_rounding(sizes, solve):
+    S, _ = spaces(sizes)
+    expected = solve(S)[1]
+    np.testing.assert_allclose(expected.T @ expected, np.eye(12), atol=1e-12)
+    for seed in range(5):
+        values, vectors = solve(S + noise(12, seed))
+        np.testing.assert_allclose(vectors, expected, atol=1e-10)
+        np.testing.assert_allclose(S @ vectors, vectors * values, atol=1e-12)
+
+
+def test_a_canonical_basis_starts_with_the_axis_nearest_to_the_space():
+    S = np.diag([1.0, 3.0, 3.0, 3.0, 0.5])
+    np.testing.assert_allclose(eigenpairs(S, 3)[1], np.eye(5)[:, 1:4], atol=1e-15)
+
+
+def test_columns_along_are_turned_with_the_eigenvectors():
+    S, values = spaces([2, 10])
+    vectors = np.linalg.eigh(S)[1][:, ::-1]
+    turned, along = canonical(values, vectors, S @ vectors)
+    np.testing.assert_allclose(along, S @ turned, atol=1e-12)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_a_cut_through_an_eigenspace_is_warned_of_and_nested(largest):
+    S, _ = spaces([1, 4, 7])
+    S = S if largest else -S
+    whole = eigenpairs(S, 5, largest=largest)[1]
+    with pytest.warns(UserWarning, match="eigenvalues 3 and 4 are equal"):
+        part = eigenpairs(S + noise(12, 1), 3, largest=largest)[1]
+    np.testing.assert_allclose(part, whole[:, :3], atol=1e-10)

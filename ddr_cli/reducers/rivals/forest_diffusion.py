@@ -152,6 +152,7 @@ class ForestDiffusion(ForestReducer, Embedding):
         return found
 
     _traits = Traits(
+        version=2,
         nested=True,
         grids={
             "n_components": tuple(range(1, 21)),

@@ -119,7 +119,7 @@ class ForestEmbedding(ForestReducer):
         return leaves.tocsr() / np.sqrt(self.n_estimators)
 
     _traits = Traits(
-        version=3,
+        version=4,
         nested=True,
         grids={
             "n_components": tuple(range(1, 21)),

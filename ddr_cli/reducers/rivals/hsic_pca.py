@@ -8,6 +8,7 @@ import numpy as np
 from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.eigen import eigenpairs
 from ddr_cli.reducers.discriminant import (
     LinearDiscriminant,
     MeansDiscriminant,
@@ -104,13 +105,12 @@ class HSICPCA(MeansDiscriminant):
             m = requested_components(self, Z.shape[1], points.shape[1])
         sums = np.zeros((len(self.classes_), Z.shape[1]))
         np.add.at(sums, code, Z)
-        values, vectors = np.linalg.eigh(sums.T @ sums + self.pca_weight * (Z.T @ Z))
-        self.eigenvalues_ = values[: -m - 1 : -1]
-        return np.asarray(vectors[:, : -m - 1 : -1])
+        self.eigenvalues_, vectors = eigenpairs(sums.T @ sums + self.pca_weight * (Z.T @ Z), m)
+        return vectors
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21 if self.pca_weight else 10)),

@@ -135,7 +135,7 @@ class KernelApproximationLDA(Reducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),

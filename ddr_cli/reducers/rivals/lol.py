@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.eigen import eigenpairs
 from ddr_cli.numerics.scatter import scatter_matrices
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
@@ -77,11 +78,11 @@ class LOL(LinearDiscriminant):
         by_size = np.argsort(-np.bincount(code), kind="stable")
         means = np.array([Z[code == k].mean(axis=0) for k in by_size])
         within, _ = scatter_matrices(Z, code)
-        principal = np.linalg.eigh(within)[1][:, ::-1]
+        principal = eigenpairs(within, len(within))[1]
         return _orthonormal(np.hstack([(means[1:] - means[0]).T, principal]), self.n_components)
 
     _traits = Traits(
-        version=2,
+        version=3,
         nested=True,
         grids={"n_components": tuple(range(1, 21))},
         max_components=rank_of_centred,

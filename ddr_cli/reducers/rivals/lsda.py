@@ -117,7 +117,7 @@ class LSDA(LinearDiscriminant):
         return unit_within(A, Z, code)
 
     _traits = Traits(
-        version=2,
+        version=3,
         nested=True,
         grids={
             "n_components": tuple(range(1, 21)),

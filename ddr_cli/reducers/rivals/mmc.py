@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.eigen import eigenpairs
 from ddr_cli.numerics.scatter import scatter_matrices
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
@@ -70,13 +69,11 @@ class MMC(LinearDiscriminant):
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
         within, between = scatter_matrices(Z, code)
-        values, vectors = np.linalg.eigh((between - within) / len(Z))
-        leading = slice(-1, -self.n_components - 1, -1)
-        self.eigenvalues_ = values[leading]
-        return np.asarray(vectors[:, leading])
+        self.eigenvalues_, vectors = eigenpairs((between - within) / len(Z), self.n_components)
+        return vectors
 
     _traits = Traits(
-        version=2,
+        version=3,
         nested=True,
         grids={"n_components": tuple(range(1, 21))},
         max_components=rank_of_centred,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.eigen import eigenpairs
 from ddr_cli.numerics.scatter import scatter_matrices
 from ddr_cli.reducers.discriminant import MeansDiscriminant, requested_components
 from ddr_cli.reducers.reducer import Codes, Floats
@@ -76,12 +77,11 @@ class OLDA(MeansDiscriminant):
         # scatter.
         length = np.linalg.norm(Z, axis=0)
         between = scatter_matrices(Z / length, code)[1]
-        values, vectors = np.linalg.eigh(between)
-        self.eigenvalues_ = values[: -m - 1 : -1]
-        return np.asarray(np.linalg.qr(vectors[:, : -m - 1 : -1] / length[:, None])[0])
+        self.eigenvalues_, vectors = eigenpairs(between, m)
+        return np.asarray(np.linalg.qr(vectors / length[:, None])[0])
 
     _traits = Traits(
-        version=2,
+        version=3,
         nested=True,
         grids={"n_components": tuple(range(1, 10))},
         max_components=one_less_than_classes,

@@ -121,7 +121,7 @@ class PLSDA(LinearDiscriminant):
         return np.asarray(weights @ np.linalg.inv(loadings.T @ weights))
 
     _traits = Traits(
-        version=2,
+        version=3,
         nested=True,
         grids={"n_components": tuple(range(1, 21)), "scale": (False, True)},
         max_components=rank_of_centred,

@@ -173,7 +173,7 @@ class RDA(Reducer):
         return np.asarray(np.maximum(squares - np.einsum("ij,ij->i", along, along), 0.0))
 
     _traits = Traits(
-        version=2,
+        version=3,
         nested=True,
         grids={
             "n_components": tuple(range(1, 10)),

@@ -10,6 +10,9 @@ from annotated_types import Ge, Gt
 from scipy import spatial
 
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.eigen import all_eigenpairs
+from ddr_cli.numerics.neighbors import equal_below
+from ddr_cli.numerics.rounding import EQUAL
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
@@ -70,8 +73,9 @@ class RFM(LinearDiscriminant):
 
     Avoid it with more than some thousand samples: it solves a system with all of them.
 
-    A kernel has no gradient where its arguments are equal, so a sample's own term is left out. The
-    iterations take place in the span of the data, which contains all gradients.
+    A kernel has no gradient where its arguments are equal, so a sample's own term and those of its
+    copies are left out. The iterations take place in the span of the data, which contains all
+    gradients.
 
     For n samples, d features, rank r, C classes and T iterations:
     :math:`O(n d \min(n, d) + T (n^3 + C n^2 r))`.
@@ -101,13 +105,15 @@ class RFM(LinearDiscriminant):
         factor = np.eye(Z.shape[1])  # M = factor @ factor.T
         for _ in range(self.n_iter):
             M = _average_gradient_outer_product(Z, factor, Y, self.bandwidth, self.reg)
-            values, vectors = np.linalg.eigh(M)
-            factor = vectors * np.sqrt(np.maximum(values, 0.0))
+            values, vectors = all_eigenpairs(M)
+            values = np.where(values > EQUAL * values[-1], values, 0.0)
+            factor = vectors * np.sqrt(values)
         leading = slice(-1, -self.n_components - 1, -1)
-        self.eigenvalues_ = np.maximum(values[leading], 0.0) / unit**2
+        self.eigenvalues_ = values[leading] / unit**2
         return np.asarray(factor[:, leading] / unit)
 
     _traits = Traits(
+        version=2,
         nested=True,
         grids={
             "n_components": tuple(range(1, 21)),
@@ -128,7 +134,8 @@ def _average_gradient_outer_product(
     sigma = bandwidth * np.sqrt(np.mean(np.sum(mapped**2, axis=1)))
     K = np.exp(-distance / sigma)
     # The gradient of k(x_i, x) is slope * M (x_i - x).
-    slope = np.divide(K, sigma * distance, out=np.zeros_like(K), where=distance > 0)
+    distinct = distance > equal_below(mapped)
+    slope = np.divide(K, sigma * distance, out=np.zeros_like(K), where=distinct)
     K.flat[:: len(K) + 1] += reg
     alpha = scipy.linalg.solve(K, Y, assume_a="pos", overwrite_a=True)
     total = np.zeros((mapped.shape[1],) * 2)

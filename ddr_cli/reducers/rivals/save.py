@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.eigen import eigenpairs
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
-
-_EQUAL = 1e-9  # eigenvalues with a smaller relative difference count as equal
 
 
 @registered(
@@ -112,20 +110,11 @@ class SAVE(LinearDiscriminant):
             B += share * np.outer(mean, mean)
         if self.method == "dr":
             M = 2 * (M + B @ B + np.trace(B) * B)
-        values, vectors = np.linalg.eigh(M)
-        first = values[: -self.n_components - 2 : -1]
-        if (-np.diff(first) <= _EQUAL * first[0]).any():
-            warnings.warn(
-                "SAVE: some leading eigenvalues are equal, so the directions depend on the order "
-                "of the samples. Apply PCA first, or set reg, for example to 0.1.",
-                stacklevel=3,
-            )
-        leading = slice(-1, -self.n_components - 1, -1)
-        self.eigenvalues_ = values[leading]
-        return np.asarray(per_unit[:, None] * vectors[:, leading])
+        self.eigenvalues_, vectors = eigenpairs(M, self.n_components)
+        return np.asarray(per_unit[:, None] * vectors)
 
     _traits = Traits(
-        version=2,
+        version=3,
         nested=True,
         grids={
             "n_components": tuple(range(1, 21)),

@@ -101,7 +101,7 @@ class ShrinkageLDA(MeansDiscriminant):
         return A
 
     _traits = Traits(
-        version=2,
+        version=3,
         nested=True,
         grids={
             "n_components": tuple(range(1, 10)),
