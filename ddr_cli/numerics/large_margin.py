@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
+from ddr_cli.numerics import lbfgs
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.mahalanobis import (
     FAR,
@@ -25,9 +25,12 @@ from ddr_cli.numerics.mahalanobis import (
     whitening,
 )
 from ddr_cli.numerics.neighbors import Floats, Indices, blocks
+from ddr_cli.numerics.rounding import steady, steady_value
 from ddr_cli.numerics.scatter import symmetric
 
 _BLOCK = 4_000_000  # numbers in memory at once while all triples are checked
+_ZERO = 1e-12  # fraction of the largest eigenvalue of a metric up to which others are rounding
+_SHORT = 1e-5  # the same for the columns of a factor
 _KEPT = 1e-9  # a margin violated by less counts as met, so that rounding creates no impostors
 
 
@@ -117,6 +120,9 @@ class Triples:
         return float(self._pull @ distances), 1 + distances[self._own] - distances[self._other]
 
 
+# Products of samples and a metric's root with this many digits add up exactly, in any order.
+_SAMPLE_DIGITS, _MOST_DIGITS, _FEWEST_DIGITS = 2.0**-22, 2.0**-24, 2.0**-18
+_SPARE = 2.0**-5  # the root is rounded to this fraction of the accepted relative gap
 _LENGTHEN = 3.0  # factor by which t grows after an easy step and shrinks after a hard one
 _EASY, _HARD = 50, 200  # a step is easy with fewer evaluations of its dual, and hard with more
 _SHARE = 0.1  # accepted gap of a step's own problem, as a fraction of the step's gain
@@ -156,9 +162,10 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
     """
     pull = Triples(problem, np.empty(0, dtype=np.intp)).slope(np.empty(0))
     coordinates = whitening(problem.X, pull)
+    X = problem.X if coordinates is None else problem.X @ coordinates
+    X = _few_digits(X, _SAMPLE_DIGITS)
+    problem = LargeMargin(X, problem.code, problem.targets, problem.push)
     if coordinates is not None:
-        X = problem.X @ coordinates
-        problem = LargeMargin(X, problem.code, problem.targets, problem.push)
         pulled = float(np.trace(coordinates.T @ pull @ coordinates)) / len(pull)
 
     bound = 0.0  # largest proven lower bound on the objective of all metrics
@@ -209,7 +216,7 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
     values, vectors = np.linalg.eigh(metric)
     return MetricFit(
         metric=metric,
-        factor=vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)),
+        factor=vectors[:, ::-1] * np.sqrt(np.where(values > _ZERO * values[-1], values, 0.0))[::-1],
         objective_path=np.array(path),
         gradient_norm=gradient_norm,
         gap=proved,
@@ -264,6 +271,17 @@ def _with_triples(keys: Indices, multipliers: Floats, more: Indices) -> tuple[In
     return together, values
 
 
+def _root(factor: Floats) -> Floats:
+    """Return the symmetric root of a metric, which unlike a factor's columns is well determined."""
+    lengths = np.linalg.norm(factor, axis=0)
+    kept = lengths > _SHORT * lengths.max(initial=0.0)
+    return np.asarray((factor[:, kept] / lengths[kept]) @ factor[:, kept].T)
+
+
+def _few_digits(values: Floats, precision: float) -> Floats:
+    return np.asarray(steady(values, float(np.abs(values).max(initial=0.0)), precision))
+
+
 class _Dual:
     """The dual of one step, and the best of the solutions found by its evaluations."""
 
@@ -274,6 +292,7 @@ class _Dual:
     ) -> None:
         self._triples, self._centre, self._length = triples, centre, length
         self._before, self._precise = before, precise
+        self._digits = min(max(_MOST_DIGITS, _SPARE * precise / before), _FEWEST_DIGITS)
         self._highest, self._lowest = -math.inf, math.inf
         self.evaluations = 0
 
@@ -282,16 +301,12 @@ class _Dual:
         if not len(start):  # without impostors, the dual has no variables
             self.negative(start)
             return
-        # `optimize.minimize` would convert the bounds twice more, variable by variable.
-        optimize.fmin_l_bfgs_b(
+        lbfgs.minimize(
             self.negative,
             start,
-            bounds=[(0.0, self._triples.push)] * len(start),
-            callback=self.after_iteration,
-            factr=0.0,
-            pgtol=0.0,
-            maxiter=_INNER,
-            maxfun=2 * _INNER,
+            bounds=(0.0, self._triples.push),
+            max_iter=_INNER,
+            after_iteration=self.after_iteration,
         )
 
     def negative(self, multipliers: Floats) -> tuple[float, Floats]:
@@ -300,7 +315,8 @@ class _Dual:
         slope = self._triples.slope(multipliers)
         factor = cone_factor(self._centre - self._length * slope)
         metric = factor @ factor.T
-        pull, margins = self._triples.pull_and_margins(factor)
+        root = _few_digits(_root(factor), self._digits)
+        pull, margins = self._triples.pull_and_margins(root)
         twice = 2 * self._length
         value = float(multipliers.sum()) + float(np.sum(self._centre**2) - np.sum(metric**2)) / (
             twice
@@ -310,10 +326,10 @@ class _Dual:
         self._highest = max(self._highest, value)
         if primal < self._lowest:
             self._lowest = primal
-            self.best = _Step(self._triples.keys, multipliers.copy(), slope, factor, metric, primal)
-        return -value, -margins
+            self.best = _Step(self._triples.keys, multipliers, slope, factor, metric, primal)
+        return -steady_value(value), -margins
 
-    def after_iteration(self, _: Floats) -> None:
+    def after_iteration(self, _: lbfgs.Minimum) -> None:
         """Stop if the gap is small relative to the step's gain, or small enough."""
         gained = self._before - self._lowest
         if self._lowest - self._highest <= max(_SHARE * gained, self._precise):

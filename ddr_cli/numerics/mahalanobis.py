@@ -19,7 +19,8 @@ from scipy import optimize
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.generalized_eigen import unit_eigenpairs
-from ddr_cli.numerics.neighbors import Floats, Indices, blocks, is_sparse
+from ddr_cli.numerics.neighbors import Floats, Indices, blocks, is_sparse, levels
+from ddr_cli.numerics.rounding import steady_value
 from ddr_cli.numerics.scatter import symmetric
 
 _RANK_TOL = 1e-10  # relative size at which an eigenvalue of a scatter matrix counts as zero
@@ -118,12 +119,12 @@ def limited_gap(objective: float, lower: float, slope: Floats, trace: float) -> 
 def best_multiple(objective: Callable[[float], float]) -> float:
     """Return the s that minimises a convex function of s > 0, to within some percent."""
     optimum = optimize.minimize_scalar(
-        lambda exponent: objective(math.exp(exponent)),
+        lambda exponent: steady_value(objective(math.exp(exponent))),
         bounds=_MULTIPLES,
         method="bounded",
         options={"xatol": 0.05},
     )
-    return math.exp(optimum.x)
+    return steady_value(math.exp(optimum.x))
 
 
 def stable_order(X: Any, code: Indices) -> tuple[Indices, Indices]:
@@ -139,8 +140,9 @@ def stable_order(X: Any, code: Indices) -> tuple[Indices, Indices]:
         # The product of a row and a fixed vector is summed within the row, so it does not depend on
         # the order of the rows.
         direction = np.random.default_rng(0).standard_normal(X.shape[1])
-        order = np.argsort(X @ direction, kind="stable")
+        values = (X @ direction)[:, None]
     else:
-        order = np.lexsort(X.T)
+        values = X
+    order = np.lexsort(levels(values).T)
     _, first, inverse = np.unique(code[order], return_index=True, return_inverse=True)
     return order, np.argsort(np.argsort(first))[inverse]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 from scipy.special import entr
 
+from ddr_cli.numerics import lbfgs
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.mahalanobis import (
     FAR,
@@ -25,6 +25,7 @@ from ddr_cli.numerics.mahalanobis import (
 )
 from ddr_cli.numerics.neighbor_graphs import class_members
 from ddr_cli.numerics.neighbors import Floats, blocks, kneighbors
+from ddr_cli.numerics.rounding import steady, steady_value
 from ddr_cli.numerics.scatter import symmetric
 
 _MEMORY = 20  # number of updates that L-BFGS stores
@@ -183,19 +184,12 @@ def collapsing_metric(
     scale = best_multiple(lambda s: problem.at(math.sqrt(s) * identity).value)
     state = _Descent(problem, math.sqrt(scale) * identity, tol, regular=coordinates is not None)
     if state.gap > state.enough:
-        optimize.minimize(
+        lbfgs.minimize(
             state.objective,
             state.found.factor.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            callback=state.after_iteration,
-            options={
-                "maxiter": max_iter,
-                "maxfun": 20 * max_iter,
-                "maxcor": _MEMORY,
-                "ftol": 0.0,
-                "gtol": 0.0,
-            },
+            max_iter=max_iter,
+            memory=_MEMORY,
+            after_iteration=state.after_iteration,
         )
     if coordinates is not None:
         state.prove()
@@ -221,18 +215,17 @@ class _Descent:
         self._problem, self._regular = problem, regular
         self.path: list[float] = []
         start = problem.at(factor)
+        self._size = 2 * float(np.abs(problem.attraction @ factor).max())
         self.enough = tol * start.value
         self._accept(start)
 
     def objective(self, flat: Floats) -> tuple[float, Floats]:
-        self._last = self._problem.at(flat.reshape(self.found.factor.shape).copy())
-        return self._last.value, 2 * (self._last.gradient @ self._last.factor).ravel()
+        self._last = self._problem.at(flat.reshape(self.found.factor.shape))
+        slope = 2 * (self._last.gradient @ self._last.factor).ravel()
+        return steady_value(self._last.value), steady(slope, self._size)
 
-    def after_iteration(self, intermediate_result: optimize.OptimizeResult) -> None:
-        flat = intermediate_result.x
-        if not np.array_equal(flat, self._last.factor.ravel()):
-            self.objective(flat)
-        self._accept(self._last)
+    def after_iteration(self, _: lbfgs.Minimum) -> None:
+        self._accept(self._last)  # a line search ends at its last evaluation
         if self.gap <= self.enough:
             raise StopIteration
 

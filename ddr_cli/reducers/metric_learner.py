@@ -16,6 +16,8 @@ from ddr_cli.numerics.mahalanobis import MetricFit, stable_order
 from ddr_cli.numerics.scatter import Span, data_span
 from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
 
+_ZERO = 1e-9  # fraction of the largest spread up to which others are rounding
+
 
 class OrderedReducer(LinearReducer):
     """A linear reducer whose iterations use a canonical order of the samples."""
@@ -67,7 +69,8 @@ class MetricLearner(OrderedReducer):
         width = span.rank if self.n_components == "full" else self.n_components
         F = learnt.factor
         if self.directions == "variance":
-            F = F @ np.linalg.svd(span.coordinates @ F, full_matrices=False)[2].T
+            _, sizes, axes = np.linalg.svd(span.coordinates @ F, full_matrices=False)
+            F = F @ axes.T * (sizes > _ZERO * sizes[0])
         self._keep_directions(span, F[:, :width], points.dtype, unit)
         self.eigenvalues_ = np.sum(learnt.factor**2, axis=0) / unit**2
         self.objective_path_ = learnt.objective_path

@@ -8,13 +8,14 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
-from scipy import optimize
 from sklearn import discriminant_analysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics import lbfgs
 from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.rounding import steady, steady_value
 from ddr_cli.numerics.stochastic_neighbors import right_choices
 from ddr_cli.reducers.metric_learner import OrderedReducer
 from ddr_cli.reducers.reducer import Codes, Floats
@@ -120,25 +121,23 @@ class NCA(OrderedReducer):
 
         def objective(flat: Floats) -> tuple[float, Floats]:
             value, gradient = right_choices(flat.reshape(start.shape), coordinates, code)
-            return -value, -gradient.ravel()
+            return -steady_value(value), -steady(gradient.ravel(), len(code))
 
-        def after_iteration(intermediate_result: optimize.OptimizeResult) -> None:
-            right.append(-float(intermediate_result.fun))
-
-        found = optimize.minimize(
+        found = lbfgs.minimize(
             objective,
             start.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            tol=self.tol,
-            options={"maxiter": self.max_iter},
-            callback=after_iteration,
+            least_gain=self.tol,
+            least_slope=self.tol,
+            max_iter=self.max_iter,
+            after_iteration=lambda reached: right.append(-reached.value),
         )
         self.n_iter_ = len(right) - 1
+        A = found.x.reshape(start.shape)
+        right[-1], gradient = right_choices(A, coordinates, code)
         self.objective_path_ = len(code) - np.array(right)
         self.objective_ = float(self.objective_path_[-1])
-        self.gradient_norm_ = float(np.linalg.norm(found.jac))
-        if not found.success:
+        self.gradient_norm_ = float(np.linalg.norm(gradient))
+        if not found.converged:
             warnings.warn(
                 f"NCA has not converged after {self.n_iter_} iterations: the last iteration "
                 f"lowered the objective by {right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. "
@@ -146,7 +145,7 @@ class NCA(OrderedReducer):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.components_ = (found.x.reshape(start.shape) @ span.basis.T / unit).astype(points.dtype)
+        self.components_ = (A @ span.basis.T / unit).astype(points.dtype)
         self.mean_ = span.mean.astype(points.dtype)
         return self
 
@@ -177,7 +176,7 @@ class NCA(OrderedReducer):
         raise ValueError(f"n_components={m}, but init='lda' allows at most {most} dimensions.")
 
     _traits = Traits(
-        version=3,
+        version=4,
         grids={
             "n_components": tuple(range(1, 11)),
             "init": ("lda", "pca", "random"),
