@@ -147,6 +147,11 @@ def run(
     from ddr_cli.suite.tables import progress_line
 
     suite = load(name, trust)
+    if suite.frozen is not None:
+        raise InputError(
+            f"{suite.name} is frozen since {suite.frozen.date}: {suite.frozen.why} To run all of "
+            "it again, copy its file under another name and remove the key frozen."
+        )
     begin_with_fetched(suite.name, out)
     parts, folder = _parts(suite, out, tracks, only), folder_of(suite, out)
     if redo or any(part.stale or part.plan.trials.keys() - part.status.keys() for part in parts):

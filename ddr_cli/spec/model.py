@@ -53,6 +53,8 @@ class SuiteRef(StrictFrozen):
     name: Text
     version: int
     track: Text
+    versions: Annotated[dict[Text, int], Field(default_factory=dict, exclude=True)]
+    """Versions of components with which the rows of a frozen suite were computed."""
 
 
 class DatasetRef(StrictFrozen):

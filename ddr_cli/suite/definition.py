@@ -101,6 +101,17 @@ class Erratum(StrictFrozen):
     """The version that corrects the error, such as `lite 2` (a suite) or `lfda 6` (a method)."""
 
 
+class Frozen(StrictFrozen):
+    """Why the rows of a suite stay as they are, although its components have changed since."""
+
+    date: Text
+    """The date of the freeze, such as 2026-12-01."""
+    why: Text
+    """What has changed since the rows were computed."""
+    versions: dict[Text, Annotated[int, Ge(1)]]
+    """The versions of components with which the rows were computed, where they differ."""
+
+
 class Suite(StrictFrozen):
     """Data sets, methods, and the protocol under which the methods run on the data sets.
 
@@ -142,6 +153,8 @@ class Suite(StrictFrozen):
     """Families of methods, by name; the inner folds choose one method of each family."""
     tracks: Annotated[dict[str, Track], MinLen(1)]
     """Tracks, by name; every suite has the track `inductive`."""
+    frozen: Frozen | None = None
+    """States that no rows are added to the suite until all of it runs again."""
     errata: list[Erratum] = Field(default_factory=list)
     """Errors in published rows."""
 
@@ -258,6 +271,7 @@ class Suite(StrictFrozen):
         return self.model_copy(
             update={
                 "name": f"{self.name}_{label}",
+                "frozen": None,
                 "methods": {label: {"name": name}},
                 "tracks": {track: alone},
             }
@@ -309,7 +323,8 @@ class Suite(StrictFrozen):
             if default is not None:
                 params = {**reducers[i].params, WIDTH: default}
                 reducers[i] = reducers[i].model_copy(update={"params": params})
-        ref = SuiteRef(name=self.name, version=self.version, track=track)
+        versions = self.frozen.versions if self.frozen else {}
+        ref = SuiteRef(name=self.name, version=self.version, track=track, versions=versions)
         return spec.model_copy(update={"reducers": tuple(reducers), "suite": ref})
 
     def _sizes(self, track: Track, dataset: str) -> list[int]:

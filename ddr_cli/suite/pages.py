@@ -58,7 +58,13 @@ from ddr_cli.suite.panels import (
     draw_sizes,
 )
 from ddr_cli.suite.rows import SELECTED
-from ddr_cli.suite.tables import board_cells, choices_table, leaderboard_notes, leaderboard_table
+from ddr_cli.suite.tables import (
+    board_cells,
+    choices_table,
+    freeze_lines,
+    leaderboard_notes,
+    leaderboard_table,
+)
 
 LEADERBOARD, PICTURE, MARKDOWN = "leaderboard.csv", "leaderboard.png", "leaderboard.md"
 
@@ -164,6 +170,7 @@ def markdown_page(bench: Benchmark, board: Leaderboard) -> str:
         f"# {suite.title}",
         f"{heads(board)['said']} {caption(board)}",
         suite.description,
+        *(f"**{line[0].upper()}{line[1:]}**" for line in freeze_lines(suite)),
         f"Suite `{suite.name}`, version {suite.version}; run on {bench.days}. `ddr suite page "
         f"{suite.name}` generates this page from the trial logs; `ddr suite run {suite.name}` runs "
         "the missing trials.",

@@ -150,7 +150,7 @@ def _board(
     if len(found := bench.choices_of(board)):
         tables.append(choices_table(found, board))
     notes = leaderboard_notes(board, suite.methods_of(track))
-    notes += trust_notes(board, bench.rows, parts[0].spec, suite.errata)
+    notes += trust_notes(board, bench.rows, parts[0].spec, suite)
     submitted = {name: each for name, each in bench.submissions.items() if each.card.track == track}
     notes += [f"submitted: {each.note}" for each in submitted.values()]
     records = json.loads(board.table.to_json(orient="records"))

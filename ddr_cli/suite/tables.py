@@ -24,7 +24,7 @@ from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.page import short
 from ddr_cli.report.table import Table
 from ddr_cli.spec.model import Spec
-from ddr_cli.suite.definition import Erratum, Suite
+from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.leaderboard import Leaderboard, rank_text, ranks_text
 from ddr_cli.suite.remaining import ESTIMATED, MEASURED, SuitePart
 from ddr_cli.suite.rows import failures
@@ -147,15 +147,13 @@ def leaderboard_notes(
     return lines
 
 
-def trust_notes(
-    board: Leaderboard, rows: pd.DataFrame, spec: Spec, errata: Sequence[Erratum]
-) -> list[str]:
-    """Report failures, which methods their authors have checked, and errata.
+def trust_notes(board: Leaderboard, rows: pd.DataFrame, spec: Spec, suite: Suite) -> list[str]:
+    """Report a freeze, failures, which methods their authors have checked, and errata.
 
     `spec` is one of the track's, for its methods.
     """
     own = board.rows_of(rows)
-    lines = []
+    lines = freeze_lines(suite)
     if len(bad := failures(own[own["tuned"] == board.tuned])):
         told = [
             f"{row['method']} on {counted(row['rows'], 'split')} of {row['dataset']} "
@@ -174,9 +172,14 @@ def trust_notes(
     )
     lines += [
         f"erratum of {each.date}: {each.what} ({each.rows}; fixed in {each.fixed})"
-        for each in errata
+        for each in suite.errata
     ]
-    return lines if errata else [*lines, "errata: none known"]
+    return lines if suite.errata else [*lines, "errata: none known"]
+
+
+def freeze_lines(suite: Suite) -> list[str]:
+    """Return the date of a freeze and its reason; nothing for a suite whose rows are current."""
+    return [f"frozen on {suite.frozen.date}: {suite.frozen.why}"] if suite.frozen else []
 
 
 def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> list[str]:

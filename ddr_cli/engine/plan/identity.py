@@ -69,6 +69,7 @@ class TrialIds:
         from ddr_cli.evaluation.evaluators import PREPROCESSORS
 
         self._spec = spec
+        self._versions = spec.suite.versions if spec.suite else {}
         self._data = data
         self._fitted_width = fitted_width
         self._texts: dict[tuple[int, str, str], tuple[object, str]] = {}
@@ -76,7 +77,7 @@ class TrialIds:
         versions = [getattr(step.factory, "version", 1) for step in spec.preprocess]
         self._steps = canonical_json(
             [
-                _component(PREPROCESSORS, step.name, version, step.params)
+                self._dated(_component(PREPROCESSORS, step.name, version, step.params))
                 for step, version in zip(spec.preprocess, versions, strict=True)
             ]
         )
@@ -123,8 +124,13 @@ class TrialIds:
         known = self._texts.get(key)
         if known is None:
             described = describe(thing, tuned) if tuned else describe(thing)
-            known = self._texts[key] = (thing, canonical_json(described))
+            known = self._texts[key] = (thing, canonical_json(self._dated(described)))
         return known[1]
+
+    def _dated(self, component: dict[str, Any]) -> dict[str, Any]:
+        """Return a component with the version that it has in a frozen suite."""
+        known = self._versions.get(component["name"])
+        return component if known is None else component | {"version": known}
 
     def _split(self, split: SplitKey) -> dict[str, Any]:
         own = self._spec.split

@@ -1,0 +1,142 @@
+"""Run the same trials under several BLAS kernels and library versions, and count rows that differ.
+
+    python benchmarks/processors.py [--lowest PYTHON] [--kernels ...] [--page]
+
+Each run is the suite processors.yaml, and the first two splits of some papers' specs, in a process
+of its own under build/processors/; a repeated call resumes. The first kernel with these libraries
+is the reference. `--page` only writes the table of docs/reproducibility.md from the CSV file.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tables import RESULTS, options, with_table, write
+
+PAGE = Path("docs/reproducibility.md")
+NAME = "processors"
+SUITE = "benchmarks/processors.yaml"
+SPECS = ("nmmp_balance", "nmmp_iris", "dp_mushroom", "landsat_ccdr_beta", "lfda_resplits_segment")
+SPLITS = 2
+KERNELS = ("SkylakeX", "Haswell", "Nehalem")
+ITERATIVE = ("lmnn", "logistic_projection", "mcml", "nca", "rfm", "sde", "slle", "ssde")
+# A row's times differ in any case.
+_TIMES = ("fit_seconds", "eval_seconds", "tune_seconds")
+
+
+def runnable(kernels: list[str]) -> list[str]:
+    """Return the kernels that this processor can run."""
+    info = Path("/proc/cpuinfo")
+    flags = info.read_text(encoding="utf-8") if info.is_file() else ""
+    needed = {"SkylakeX": "avx512f", "Haswell": "avx2"}
+    return [name for name in kernels if name not in needed or needed[name] in flags]
+
+
+def run(python: str, kernel: str, folder: Path, jobs: int, splits: int) -> None:
+    """Run the suite and the specs with one kernel and one Python."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    environment = os.environ | threads | {"OPENBLAS_CORETYPE": kernel, "PYTHONWARNINGS": "ignore"}
+    common = ["--quiet", "--jobs", str(jobs), "--out", str(folder)]
+    specs = [*SPECS, "--repeats", str(splits), "--allow-failed"]
+    for words in (["suite", "run", SUITE], ["run", *specs]):
+        print(f"{folder.name}: {words[0]}", file=sys.stderr)
+        done = subprocess.run([python, "-m", "ddr_cli", *words, *common], env=environment)
+        if done.returncode > 1:
+            sys.exit(done.returncode)
+
+
+def rows_of(folder: Path) -> pd.DataFrame:
+    """Return all rows below a folder as text, by trial."""
+    paths = sorted(path for name in ("trials", "controls") for path in folder.rglob(f"{name}.csv"))
+    rows = pd.concat(
+        [
+            pd.read_csv(path, dtype=str, keep_default_na=False).assign(folder=path.parent.name)
+            for path in paths
+        ]
+    )
+    return rows.drop(columns=[*_TIMES], errors="ignore").set_index("trial_id").fillna("")
+
+
+def compared(name: str, reference: pd.DataFrame, other: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield, for each method, how many rows of two runs differ, and by how much."""
+    both = reference.index.intersection(other.index)
+    columns = reference.columns.intersection(other.columns)
+    first, second = reference.loc[both, columns], other.loc[both, columns]
+    differs = (first != second).any(axis=1)
+    errors = [pd.to_numeric(rows["error"], errors="coerce") for rows in (first, second)]
+    gaps = (errors[0] - errors[1]).abs().fillna(0) * 100
+    for method, rows in first.groupby("reducer"):
+        own = differs[rows.index]
+        yield {
+            "run": name,
+            "method": method,
+            "iterative": method in ITERATIVE,
+            "rows": len(rows),
+            "differ": int(own.sum()),
+            "other error": int((gaps[rows.index] > 0).sum()),
+            "points": round(float(gaps[rows.index].max()), 2),
+            "where": " ".join(sorted(set(rows.loc[own, "folder"]))),
+        }
+
+
+def table(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the page's table: all runs, methods with a closed solution and iterative ones."""
+    rows = []
+    for (name, iterative), part in found.groupby(["run", "iterative"], sort=False):
+        worst = part[part["differ"] > 0]
+        rows.append(
+            {
+                "compared with the reference": name,
+                "methods": "iterative" if iterative else "closed solution",
+                "rows": int(part["rows"].sum()),
+                "differ": int(part["differ"].sum()),
+                "another error": int(part["other error"].sum()),
+                "largest difference (points)": f"{part['points'].max():.2f}",
+                "which": ", ".join(
+                    f"{row['method']} on {row['where']}" for row in worst.to_dict("records")
+                ),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--lowest", help="a Python with the lowest allowed versions")
+    parser.add_argument("--kernels", nargs="+", default=KERNELS, help="values of OPENBLAS_CORETYPE")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--page", action="store_true", help="only write the page's table")
+    given = parser.parse_args()
+    if not given.page:
+        kernels = runnable(list(given.kernels))
+        runs = {kernel: (sys.executable, kernel) for kernel in kernels}
+        if given.lowest:
+            kernel = kernels[min(1, len(kernels) - 1)]
+            runs[f"{kernel}, lowest versions"] = given.lowest, kernel
+        rows = {}
+        for name, (python, kernel) in runs.items():
+            folder = Path("build/processors") / name.replace(", ", "-").replace(" ", "-")
+            run(python, kernel, folder, given.jobs, SPLITS)
+            rows[name] = rows_of(folder)
+        reference, *others = rows
+        counts = [line for name in others for line in compared(name, rows[reference], rows[name])]
+        write(counts, given, NAME)
+    found = pd.read_csv((given.out or RESULTS) / f"{NAME}.csv", keep_default_na=False)
+    shown = table(found)
+    print(shown.to_string(index=False))
+    if given.out is None and not given.quick:
+        text = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(with_table(text, "rows", shown), encoding="utf-8")
+    most = np.where(found["iterative"], 0.001 * found["rows"].sum(), 0)
+    sys.exit(bool((found["differ"] > most).any()))
+
+
+if __name__ == "__main__":
+    main()
