@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 # The libraries that the benchmarks compare with; they need other versions than ddr.
 PEERS := .venv-peers
 MUTANTS := .venv-mutants
+LOWEST := .venv-lowest
 RESULTS := results
 # Specs without a paper that need no download. Their results are not committed.
 EXAMPLES := configs/balance_ccdr_beta.yaml configs/digits_ccdr_beta.yaml
@@ -24,7 +25,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint typecheck unit extras smoke reproduce report bench docs site faults same mutants compat format clean
+.PHONY: help run test lint typecheck unit extras smoke reproduce report bench docs site faults same processors mutants compat format clean
 
 help: ## Show this list.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -123,6 +124,17 @@ $(MUTANTS)/.installed: pyproject.toml constraints.txt
 same: $(VENV)/.installed-dev ## Compare all shipped results with their record (RECORD=1 writes a new record).
 	$(BIN)/python benchmarks/same.py $(if $(RECORD),--record)
 
+$(LOWEST)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --only-binary :all: \
+		--resolution lowest-direct --requirements pyproject.toml
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --no-deps --editable .
+	@touch $@
+
+processors: $(VENV)/.installed-dev $(LOWEST)/.installed ## Run the same trials with several BLAS kernels and library versions; count rows that differ.
+	$(BIN)/python benchmarks/processors.py --lowest $(LOWEST)/bin/python
+
 mutants: $(MUTANTS)/.installed ## Test 300 mutants of the code that computes and judges; list the survivors.
 	$(MUTANTS)/bin/python benchmarks/mutants.py
 	$(MUTANTS)/bin/python benchmarks/mutants.py --survivors
@@ -135,5 +147,5 @@ format: $(VENV)/.installed-dev ## Format the code with ruff.
 	$(BIN)/ruff format .
 
 clean: ## Remove the environments and the caches, not results/.
-	rm -rf $(VENV) $(PEERS) $(MUTANTS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(MUTANTS) $(LOWEST) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -47,7 +47,8 @@ class KNNClassifier(Classifier):
     Notes
     -----
     Training samples at the same distance are ordered by row number, so a prediction does not depend
-    on the search.
+    on the search. Distances are the same if they differ by at most 2^-36 of the mean distance of
+    the training samples from their mean, so it does not depend on the processor either.
 
     References
     ----------

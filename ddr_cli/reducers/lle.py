@@ -1,7 +1,4 @@
-"""scikit-learn's locally linear embedding (Roweis and Saul, 2000), made deterministic.
-
-It also handles exact duplicates, and neighbour graphs of several components.
-"""
+"""Locally linear embedding (Roweis and Saul, 2000), also of duplicates and several components."""
 
 from __future__ import annotations
 
@@ -10,26 +7,16 @@ from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike
-from sklearn import manifold
+from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.local_weights import keeping_weights, reconstruction
 from ddr_cli.numerics.neighbor_graphs import closed_groups
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors, levels
 from ddr_cli.numerics.threads import one_thread
-from ddr_cli.reducers.reducer import Codes, Floats, SklearnEmbedding
+from ddr_cli.reducers.reducer import Codes, Embedding, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
-
-# These parameters affect the results, so they are fixed here: scikit-learn 1.9's defaults, which
-# later versions may change, and our own values.
-_LLE: dict[str, Any] = {
-    "tol": 0.0,
-    "max_iter": 1000,
-    "method": "standard",
-    "neighbors_algorithm": "auto",
-    "random_state": 0,
-}
-_DENSE = 2000  # up to this order, a complete decomposition is fast and misses no eigenvalue
 
 
 @registered(
@@ -39,7 +26,7 @@ _DENSE = 2000  # up to this order, a complete decomposition is fast and misses n
     label="LLE",
     look=("vermilion", "o"),
 )
-class LLE(SklearnEmbedding):
+class LLE(Embedding):
     r"""Embed each sample by the weights that reconstruct it from its neighbours.
 
     Each sample is written as a weighted sum of its neighbours,
@@ -65,9 +52,6 @@ class LLE(SklearnEmbedding):
         The embedding of the training samples.
     n_neighbors_ : int
         The number of neighbours used.
-    model_ : sklearn.manifold.LocallyLinearEmbedding
-        The fitted estimator behind `transform`, which embeds a new sample by the weights that
-        reconstruct it from its nearest training samples.
 
     Notes
     -----
@@ -76,24 +60,17 @@ class LLE(SklearnEmbedding):
     Avoid it with noise or uneven density, which fold the embedding. Do not interpret distances in
     the embedding, since all dimensions have the same variance. Labels are not used.
 
-    The defaults of scikit-learn 1.9 for the eigenvectors are changed: up to 2000 points
-    ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; beyond, ARPACK with
-    ``random_state=0, tol=0, max_iter=1000`` instead of a random start, 1e-6 and 100.
+    Of copies of a sample, which would be reconstructed from one another, one is embedded and the
+    others have the same embedding.
 
-    The number of BLAS threads changes the rounding of sums; if eigenvalues are nearly equal, this
-    rotates the embedding and changes nearest neighbours. The engine gives each worker one thread.
-
-    Among exact duplicates one is embedded and the others have the same embedding: scikit-learn
-    assumes that the first neighbour of each sample is the sample itself, which is not always true
-    for duplicates.
-
-    `transform` of a training sample differs slightly from its embedding, because of `reg`.
+    `transform` embeds a new sample by the weights that reconstruct it from its nearest training
+    samples. A training sample thus differs slightly from its embedding, because of `reg`.
 
     With scikit-learn's constraint above (the paper's is n I) the embedding shrinks as the number of
     samples grows: standardise it before a classifier or regression with a penalty.
 
     For n samples, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
-    2000 samples and a sparse factorisation beyond.
+    300 samples and a sparse factorisation beyond.
 
     References
     ----------
@@ -117,11 +94,12 @@ class LLE(SklearnEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> LLE:
-        given = self._checked(X, y)
+        given = self._points(X, y, reset=True)
+        self._check_dimensions(given.shape[0])
         if self.n_components > given.shape[1]:
             raise ValueError(
-                f"n_components={self.n_components} is above n_features = {given.shape[1]}, the "
-                "limit of scikit-learn's LLE; use SupervisedLLE with alpha=0."
+                f"n_components={self.n_components} is above n_features = {given.shape[1]}; use "
+                "SupervisedLLE with alpha=0."
             )
         points, place = _distinct(given.astype(np.float64))
         n = len(points)
@@ -131,16 +109,18 @@ class LLE(SklearnEmbedding):
                 f"below {n}, the number of distinct samples (n_samples = {len(given)})."
             )
         self.n_neighbors_ = self._enough_neighbors(points)
-        dense = n <= _DENSE or self.n_components + 1 >= n // 4
-        model = manifold.LocallyLinearEmbedding(
-            n_neighbors=self.n_neighbors_,
-            n_components=self.n_components,
-            reg=self.reg,
-            eigen_solver="dense" if dense else "arpack",
-            **_LLE,
-        ).set_output(transform="default")
-        self._keep(model, model.fit_transform(points)[place], given.dtype)
+        neighbors = kneighbors(points, self.n_neighbors_).indices
+        _, vectors = keeping_weights(points, neighbors, self.reg, self.n_components)
+        self._distinct, self._vectors = points, deterministic_signs(vectors)
+        self.embedding_ = self._vectors[place].astype(given.dtype)
         return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        given = self._points(X)
+        queries = given.astype(np.float64)
+        nearest = kneighbors(self._distinct, self.n_neighbors_, queries=queries).indices
+        weights = reconstruction(queries, self._distinct, nearest, self.reg)
+        return np.asarray((weights @ self._vectors).astype(given.dtype))
 
     def _enough_neighbors(self, points: Floats) -> int:
         """Return the smallest number of neighbours that gives a single group."""

@@ -97,8 +97,8 @@ class LMNN(MetricLearner):
     depends on the path from the Euclidean metric; otherwise the units of the features only change
     which samples are target neighbours.
 
-    The steps end within `tol` of the optimum. The exact result depends on the rounding of sums, and
-    hence on the number of BLAS threads; the same holds for `MCML`.
+    The steps end within `tol` of the optimum. Samples are rounded to 2^-22 of the largest, so that
+    every processor makes the same steps.
 
     Impostors are searched for among all samples at every step; only those found have a multiplier.
     For n samples, k target neighbours, p active triples and rank r of the data: :math:`O(n^2 (r +

@@ -54,7 +54,9 @@ class NMMP(LinearDiscriminant):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Orthonormal directions. They are determined up to a rotation among themselves.
+        Orthonormal directions. They are determined up to a rotation among themselves. In case 2
+        with equal leading eigenvalues, those along the leading principal components are taken, with
+        a warning.
     mean_ : ndarray of shape (n_features,)
         Mean of the training set.
     trace_ratio_ : float

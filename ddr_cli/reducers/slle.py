@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-import scipy.sparse as sp
 from annotated_types import Ge, Gt, Le
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import LinearOperator, splu
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs, top_eigenpairs
-from ddr_cli.numerics.neighbor_graphs import class_members, closed_groups, neighbor_matrix
-from ddr_cli.numerics.neighbors import CsrArray, blocks, by_distance, equal_below, kneighbors
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.local_weights import keeping_weights
+from ddr_cli.numerics.neighbor_graphs import class_members
+from ddr_cli.numerics.neighbors import blocks, by_distance, equal_below, kneighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MappedEmbedding
 
 _BLOCK = 2**20  # numbers in memory at once
-_DENSE = 300  # up to this order, a dense decomposition is as fast
-_ZERO = 1e-12  # an eigenvalue below this fraction of the largest possible one is 0
-_RESIDUAL = 1e-10  # largest accepted residual, relative to the same bound
 
 
 @registered(
@@ -110,10 +105,7 @@ class SupervisedLLE(MappedEmbedding):
         n = len(points)
         self._check_dimensions(n)
         neighbors = supervised_neighbors(points, code, self.n_neighbors, self.alpha)
-        weights = _reconstruction(points, neighbors, self.reg)
-        rest = sp.csr_array(sp.eye_array(n) - weights)
-        known = _null_vectors(rest, closed_groups(neighbors))
-        self.eigenvalues_, vectors = _bottom(rest, known, points, self.n_components)
+        self.eigenvalues_, vectors = keeping_weights(points, neighbors, self.reg, self.n_components)
         self._keep(deterministic_signs(vectors) * np.sqrt(n), given)
         return self
 
@@ -164,79 +156,3 @@ def _diameter(points: Floats) -> float:
         squared = square - centred[rows] @ doubled
         widest = max(widest, float((squared.max(axis=1) + square[rows]).max()))
     return math.sqrt(widest)
-
-
-def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> CsrArray:
-    """Return the weights W; row i has the weights that reconstruct sample i from its neighbours."""
-    n, k = neighbors.shape
-    weights = np.empty((n, k))
-    for rows in blocks(n, _BLOCK // (k * (k + points.shape[1]))):
-        offsets = points[neighbors[rows]] - points[rows, None]
-        gram = offsets @ offsets.transpose(0, 2, 1)
-        size = np.trace(gram, axis1=1, axis2=2)
-        gram[:, range(k), range(k)] += reg * np.where(size > 0, size, 1.0)[:, None]
-        weights[rows] = np.linalg.solve(gram, np.ones((k, 1)))[..., 0]
-    weights /= weights.sum(axis=1, keepdims=True)
-    return neighbor_matrix(neighbors, weights, n)
-
-
-def _null_vectors(rest: Any, group: Codes) -> Floats:
-    """Return an orthonormal basis of the null space of ``I - W``, the constant vector first.
-
-    Each closed group of samples adds the vector that is 1 on the group, 0 on other groups, and
-    reconstructed everywhere else.
-    """
-    basis = np.asarray(group[:, None] == np.arange(group.max() + 1), dtype=np.float64)
-    free = group < 0
-    if basis.shape[1] > 1 and free.any():
-        inner = sp.csc_array(rest[free][:, free])
-        basis[free] = splu(inner).solve(-(rest[free] @ basis))
-    basis[:, 0] = 1.0  # the sum of all columns
-    return np.asarray(np.linalg.qr(basis)[0])
-
-
-def _bottom(rest: Any, known: Floats, points: Floats, m: int) -> tuple[Floats, Floats]:
-    """Return the `m` smallest eigenpairs of ``rest.T @ rest`` without the constant vector."""
-    M = sp.csc_array(rest.T @ rest)
-    largest = float(abs(M).sum(axis=1).max())
-    most = len(points) - known.shape[1]
-    count = min(max(1, m + 1 - known.shape[1]), most)
-    # Rounding determines the order of eigenvalues that are nearly 0, so all of their vectors are
-    # found and added to the null space.
-    while True:
-        values, vectors = _smallest(M, count, known, largest)
-        zero = values < _ZERO * largest
-        if count == most or not zero.all():
-            break
-        count = min(2 * count, most)
-    null = np.hstack([known[:, 1:], vectors[:, zero]])
-    spread = null.T @ (points - points.mean(axis=0))
-    turn, _, _ = np.linalg.svd(spread @ spread.T)
-    values = np.concatenate([np.zeros(null.shape[1]), values[~zero]])
-    return values[:m], np.hstack([null @ turn, vectors[:, ~zero]])[:, :m]
-
-
-def _smallest(M: Any, m: int, known: Floats, largest: float) -> tuple[Floats, Floats]:
-    """Return the `m` smallest eigenpairs of M apart from the null vectors that are known."""
-    n = M.shape[0]
-    if n > max(_DENSE, 4 * m) and M.nnz < n * n / 8:
-        # The shift is far below what counts as 0 and makes M positive definite, so that no pivoting
-        # is needed.
-        shifted = sp.csc_array(M + 0.1 * _ZERO * largest * sp.eye_array(n))
-        factor = splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
-
-        def inverse(x: Floats) -> Floats:
-            x = factor.solve(x - known @ (known.T @ x))
-            return np.asarray(x - known @ (known.T @ x))
-
-        operator = LinearOperator((n, n), matvec=inverse, dtype=np.float64)
-        # Residuals of the inverse say little, so those of M are checked. If they are too large, M
-        # is decomposed completely.
-        with suppress(np.linalg.LinAlgError):
-            _, vectors = top_eigenpairs(operator, m, known=known, floor=0.0, tol=np.inf)
-            product = M @ vectors
-            values = np.einsum("ij,ij->j", vectors, product)
-            residuals = np.linalg.norm(product - vectors * values, axis=0)
-            if residuals.max() <= _RESIDUAL * largest:
-                return values, vectors
-    return eigenpairs(M.toarray() + (2 * largest * known) @ known.T, m, largest=False)

@@ -29,7 +29,13 @@ from ddr_cli.core.own_code import class_name, display_name, located, source_of
 from ddr_cli.core.validation import validated
 from ddr_cli.core.yaml_loader import parse, read_document
 from ddr_cli.engine.rows.journal import TRIAL_FILES, read_rows, read_trials
-from ddr_cli.engine.rows.manifest import MANIFEST, here, number_versions, read_manifest
+from ddr_cli.engine.rows.manifest import (
+    MANIFEST,
+    here,
+    kernels_of,
+    number_versions,
+    read_manifest,
+)
 from ddr_cli.reducers.registry import reference, year
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import StrictFrozen, Text
@@ -357,6 +363,6 @@ def _other_versions(folder: Path) -> Iterator[str]:
     for name, version in {"Python": ours.python, **ours.versions}.items():
         if theirs.get(name) != version:
             yield f"the submitted rows used {name} {theirs.get(name)}; the rerun used {version}"
-    kernels = [sorted(map(str, each.blas)) for each in (environment, ours)]
-    if kernels[0] != kernels[1]:
-        yield "the submitted rows used another BLAS library or another processor"
+    first, second = (kernels_of(each) for each in (environment, ours))
+    if first != second:
+        yield f"the submitted rows used {first}; the rerun used {second}"

@@ -63,10 +63,8 @@ def measure(kind, name):
 def test_numbers_belong_to_a_version(kind, name):
     known = json.loads(FILE.read_text(encoding="utf-8"))[f"{kind} {name}"]
     found = measure(kind, name)
-    # Iterative methods stop within a tolerance, at results that differ between machines.
-    iterates = kind == "reducer" and "max_iter" in REDUCERS.load(name)().get_params()
     same = np.shape(found["values"]) == np.shape(known["values"]) and np.allclose(
-        found["values"], known["values"], rtol=1e-2 if iterates else 1e-6, atol=1e-9
+        found["values"], known["values"], rtol=1e-6, atol=1e-9
     )
     assert same or found["version"] > known["version"], f"raise the version of the {kind} {name}"
     assert found["version"] == known["version"], "write the numbers anew"

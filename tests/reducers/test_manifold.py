@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn import manifold
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.manifold import SpectralEmbedding
+from sklearn.manifold import LocallyLinearEmbedding, SpectralEmbedding
 from sklearn.metrics.pairwise import rbf_kernel
 
 from ddr_cli.data.synthetic import swiss_roll
@@ -79,6 +79,16 @@ def test_scaling_by_a_kernels_distances_is_its_kernel_pca():
     signs = np.sign(np.sum(scaled.embedding_ * kernel.embedding_, axis=0))
     assert_allclose(scaled.embedding_ * signs, kernel.embedding_, atol=1e-7)
     assert_allclose(scaled.transform(distances(NEW)) * signs, kernel.transform(NEW), atol=1e-7)
+
+
+def test_lle_and_its_extension_are_scikit_learns():
+    ours = LLE(3, n_neighbors=8, reg=1e-2).fit(TRAIN)
+    theirs = LocallyLinearEmbedding(
+        n_neighbors=8, n_components=3, reg=1e-2, eigen_solver="dense"
+    ).fit(TRAIN)
+    signs = np.sign(np.sum(ours.embedding_ * theirs.embedding_, axis=0))
+    assert_allclose(ours.embedding_, theirs.embedding_ * signs, atol=1e-7)
+    assert_allclose(ours.transform(NEW), theirs.transform(NEW) * signs, atol=1e-7)
 
 
 def test_without_supervision_supervised_lle_is_lle():

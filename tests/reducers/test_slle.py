@@ -34,7 +34,7 @@ def test_without_supervision_it_is_scikit_learns_lle(X, y, n_components):
 def test_the_sparse_solver_agrees_with_the_dense_one(monkeypatch, alpha):
     model = SupervisedLLE(6, n_neighbors=6, alpha=alpha)
     sparse = model.fit_transform(ROLL_X, ROLL_Y)
-    monkeypatch.setattr("ddr_cli.reducers.slle._DENSE", len(ROLL_X))
+    monkeypatch.setattr("ddr_cli.numerics.local_weights._DENSE", len(ROLL_X))
     dense = model.fit_transform(ROLL_X, ROLL_Y)
     assert_allclose(np.abs(sparse), np.abs(dense), atol=1e-5)
 
@@ -46,7 +46,7 @@ def test_without_convergence_the_matrix_is_decomposed_whole(monkeypatch):
     def fails(*_, **__):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr("ddr_cli.reducers.slle.top_eigenpairs", fails)
+    monkeypatch.setattr("ddr_cli.numerics.local_weights.top_eigenpairs", fails)
     found = model.fit_transform(ROLL_X, ROLL_Y)
     assert_allclose(np.abs(found), np.abs(expected), atol=1e-5)
 

@@ -54,6 +54,7 @@ class Environment(_Stored):
     cores: int | None
     memory_bytes: int | None
     blas: list[dict[str, Any]]
+    simd: list[str] = []
     threads_per_process: int
     packages: dict[str, str | None]
 
@@ -180,6 +181,7 @@ def here() -> Environment:
         cores=os.cpu_count(),
         memory_bytes=machine_memory(),
         blas=_blas(),
+        simd=_simd(),
         threads_per_process=1,
         packages={},
     )
@@ -239,6 +241,21 @@ def _blas() -> list[dict[str, Any]]:
     each = [library for i, library in enumerate(found) if library not in found[:i]]
     # threadpoolctl lists them in the order of loading, which differs between runs.
     return sorted(each, key=lambda library: [str(library.get(name)) for name in kept])
+
+
+def kernels_of(environment: Environment) -> str:
+    """Return the BLAS libraries of an environment, each with its kernel for the processor."""
+    names = ("internal_api", "version", "architecture")
+    each = {" ".join(str(blas.get(name)) for name in names) for blas in environment.blas}
+    return ", ".join(sorted(each)) or "no known BLAS library"
+
+
+def _simd() -> list[str]:
+    """Return the instruction sets beyond the least that NumPy uses on this processor."""
+    import numpy as np
+
+    told: Any = np.show_config(mode="dicts")
+    return list(told.get("SIMD Extensions", {}).get("found", []))
 
 
 def packages_of(spec: Spec) -> dict[str, str]:

@@ -54,7 +54,8 @@ class OLDA(MeansDiscriminant):
 
     It is defined where the scatter matrices are singular. With linearly independent samples (fewer
     than features) every :math:`\lambda` is 1: all training samples of a class are then mapped to a
-    single point, and the basis of the solutions is arbitrary.
+    single point. With fewer dimensions than solutions, those along the leading principal components
+    are taken, with a warning.
 
     For n samples, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.
 

@@ -68,8 +68,9 @@ class SAVE(LinearDiscriminant):
 
     Whitening gives every direction the same variance: without a ridge, many features require many
     samples, or PCA first. If classes have about as many samples as the data have dimensions,
-    leading eigenvalues of both methods are equal and their directions arbitrary; a warning reports
-    this. Use PCA first, or `reg`.
+    leading eigenvalues of both methods are equal. If `n_components` separates equal ones, the
+    directions along the leading principal components are taken, with a warning: use PCA first, or
+    `reg`.
 
     The scale of each feature has no effect, so that whitening before it has none either.
 
