@@ -215,6 +215,10 @@ class Spec(StrictFrozen):
     suite: SuiteRef | None = None
     """The suite that the spec comes from; a file cannot set this key."""
 
+    def version_of(self, name: str, now: int) -> int:
+        """Return the version of a component: now's, or that of a frozen suite's rows."""
+        return self.suite.versions.get(name, now) if self.suite else now
+
     @property
     def evaluators(self) -> tuple[ClassifierSpec | MeasureSpec, ...]:
         """What scores an embedding: the classifiers, then the measures."""

@@ -42,10 +42,9 @@ def audit_parts(
     known = {(each.method, each.dataset): each for each in read_audits(folder)}
     before, found = dict(known), []
     for part in parts if quiet else progress_bar(parts, "Audit on real splits"):
-        versions = part.spec.suite.versions if part.spec.suite else {}
         for item in part.spec.reducers:
             key = item.label, part.dataset
-            version = versions.get(item.name, item.traits().version)
+            version = part.spec.version_of(item.name, item.traits().version)
             now = version, REDUCERS.get(item.name).source
             if key not in known or (known[key].version, known[key].source) != now:
                 default = item.model_copy(update={"grids": {}})

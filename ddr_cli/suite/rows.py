@@ -45,7 +45,7 @@ def suite_rows(parts: Sequence[SuitePart]) -> pd.DataFrame:
 
 
 def _rows_of(part: SuitePart) -> pd.DataFrame:
-    trials, versions = part.trials, part.spec.suite.versions if part.spec.suite else {}
+    trials = part.trials
     sizes = split_sizes(read_manifest(part.folder), part.spec.split.kind)
     cells = [part.plan.trials[trial] for trial in trials.index]
     found: dict[str, Any] = {
@@ -55,7 +55,9 @@ def _rows_of(part: SuitePart) -> pd.DataFrame:
         "dataset": part.dataset,
         "fingerprint": part.plan.data.fingerprint,
         "method": [cell.reducer.label for cell in cells],
-        "method_version": [versions.get(cell.reducer.name, cell.reducer.version) for cell in cells],
+        "method_version": [
+            part.spec.version_of(cell.reducer.name, cell.reducer.version) for cell in cells
+        ],
         "classifier": [cell.evaluator.label for cell in cells],
         "tuned": [cell.tuning is not None for cell in cells],
         LABELS: [ALL if cell.labels is None else cell.labels for cell in cells],

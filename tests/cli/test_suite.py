@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 
@@ -310,3 +311,39 @@ def test_the_lite_suite_can_be_planned_without_its_extras(ddr_here, monkeypatch)
     assert len({spec.name for spec in specs}) == len(specs)
     assert (len(lite.datasets) >= 25, len(lite.methods) >= 30) == (True,) * 2
     assert all(spec.labels for spec in lite.specs(tracks=["few_labels"]))
+
+
+FROZEN = """
+frozen:
+  date: 2026-11-28
+  why: the rows were computed in another century.
+  versions: {lda: %d}
+"""
+
+
+@pytest.mark.usefixtures("here")
+def test_a_frozen_suite_keeps_its_rows_and_takes_no_others(ddr_here, small, work, monkeypatch):
+    from ddr_cli.reducers import LDA
+
+    words = ("small.yaml", "--only", "iris")
+    assert ddr_here("suite", "run", *words, "--quiet").returncode == 0
+    before = rows_of(small / "iris")
+    now = LDA._traits.version
+    monkeypatch.setattr(LDA, "_traits", replace(LDA._traits, version=now + 1))
+    assert "4 stale rows" in ddr_here("suite", "status", *words).stdout
+    (work / "small.yaml").write_text(SUITE + FROZEN % now)
+    assert "stale" not in ddr_here("suite", "status", *words).stdout.splitlines()[-1]
+    refused = ddr_here("suite", "run", *words)
+    assert (refused.returncode, "frozen since 2026-11-28" in refused.stderr) == (2, True)
+    assert rows_of(small / "iris") == before
+    table = ddr_here("suite", "table", *words).stdout
+    assert "frozen on 2026-11-28: the rows were computed in another century" in table
+    assert ddr_here("suite", "page", "small.yaml").returncode == 0
+    page = work / "results" / "report" / "suite_small"
+    for name in ("index.html", "leaderboard.md"):
+        assert "rozen on 2026-11-28" in (page / name).read_text()
+    # A method that is added to it is computed by what is here now.
+    (work / "mine.py").write_text(MINE)
+    added = ddr_here("suite", "add", "./mine.py:Means", "small.yaml", "--quiet", "--trust")
+    assert added.returncode == 0
+    assert "rank " in added.stdout

@@ -69,7 +69,7 @@ def test_failures_and_timeouts_are_scored_as_the_majority_class(tmp_path):
         rows = suite_rows(parts)
         board = leaderboard(rows, tuned=False)
         errata = [Erratum(date="2030-01-01", what="swapped labels", rows="iris", fixed="lda 9")]
-        notes = trust_notes(board, rows, parts[0].spec, errata)
+        notes = trust_notes(board, rows, parts[0].spec, suite.model_copy(update={"errata": errata}))
     table = board.table.set_index("method")
     # Each class has 25 training samples, so the majority-class baseline errs on two of three.
     assert table.loc[["breaks", "sleeps"], "mean"].tolist() == pytest.approx([2 / 3, 2 / 3])
@@ -113,7 +113,7 @@ def test_rows_of_a_method_s_older_version_are_in_no_table_and_made_again_alone(
     assert [line in after for line in before if ",none," in line] == [True]
     assert not any(line in after for line in before if ",lda," in line)
     rows = suite_rows([part])
-    notes = trust_notes(leaderboard(rows, tuned=False), rows, part.spec, [])
+    notes = trust_notes(leaderboard(rows, tuned=False), rows, part.spec, tiny_suite.suite)
     assert "lda (checked by R. Fisher, 2030-01-01: the code (version" in notes[0]
     assert "before its numbers changed)" in notes[0]
     assert notes[1] == "errata: none known"

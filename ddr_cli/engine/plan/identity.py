@@ -69,7 +69,6 @@ class TrialIds:
         from ddr_cli.evaluation.evaluators import PREPROCESSORS
 
         self._spec = spec
-        self._versions = spec.suite.versions if spec.suite else {}
         self._data = data
         self._fitted_width = fitted_width
         self._texts: dict[tuple[int, str, str], tuple[object, str]] = {}
@@ -128,9 +127,8 @@ class TrialIds:
         return known[1]
 
     def _dated(self, component: dict[str, Any]) -> dict[str, Any]:
-        """Return a component with the version that it has in a frozen suite."""
-        known = self._versions.get(component["name"])
-        return component if known is None else component | {"version": known}
+        version = self._spec.version_of(component["name"], component["version"])
+        return component | {"version": version}
 
     def _split(self, split: SplitKey) -> dict[str, Any]:
         own = self._spec.split
