@@ -27,7 +27,8 @@ def test_a_manifest_says_what_was_run_and_how(make_spec, run):
     (environment,) = manifest.environments
     assert environment.versions["ddr"] == __version__
     assert environment.packages == {"ddr-test-plugin": "1.0"}
-    assert environment.blas
+    assert environment.blas[0]["architecture"] in records.kernels_of(environment)
+    assert environment.simd == records.here().simd
     assert environment.cores
     (session,) = manifest.sessions
     assert (session.outcome, session.timeout, session.environment) == ("finished", 60.0, 0)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from importlib.metadata import version
 
 import pytest
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.core.own_code import trusting
+from ddr_cli.engine.rows.manifest import here
 
 MINE = '''
 import numpy as np
@@ -93,13 +95,16 @@ def test_a_submission_is_verified_until_it_is_changed(submitted):
     assert "not verified" in table()
 
 
-def test_a_value_that_differs_is_shown_and_so_is_a_library_of_another_version(submitted):
+def test_a_value_that_differs_is_shown_and_so_are_another_library_and_processor(submitted):
     edit(submitted / "iris" / "trials.csv", ",ok,", ",failed,")
     edit(submitted / "iris" / "manifest.json", f'"numpy": "{version("numpy")}"', '"numpy": "1.0"')
+    for kernel in {str(each.get("architecture")) for each in here().blas}:
+        edit(submitted / "iris" / "manifest.json", f'"{kernel}"', '"Abacus"')
     done = verify(submitted)
     assert done.exit_code == 1
     assert "status" in done.output
     assert "the submitted rows used numpy 1.0" in done.output
+    assert re.search(r"used openblas \S+ Abacus.*; the rerun used openblas", done.output)
     assert not (submitted / "verified.json").exists()
 
 
