@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
@@ -46,11 +46,11 @@ def trials(folder):
     return read_trials(folder)
 
 
-def parts(index, budget):
+def parts(index, budget, load=load_iris, dataset="iris"):
     """Return the samples and labels, the split, and a mask of the labelled training samples."""
-    X, y = load_iris(return_X_y=True)
-    split = make_split("per_class", y, index=index, dataset="iris", train=12)
-    places = label_places(y, split.train, seed=0, dataset="iris", index=index)
+    X, y = load(return_X_y=True)
+    split = make_split("per_class", y, index=index, dataset=dataset, train=12)
+    places = label_places(y, split.train, seed=0, dataset=dataset, index=index)
     return X, y, split, places < budget
 
 
@@ -61,7 +61,7 @@ def error_of(train, y_train, test, y_test):
 
 
 def by_hand(name, index, budget):
-    X, y, split, labelled = parts(index, budget)
+    X, y, split, labelled = parts(index, budget, load_wine, "wine")
     train, test = X[split.train], X[split.test]
     given = np.where(labelled, y[split.train], -1)
     if name == "ccdr":
@@ -80,8 +80,16 @@ def by_hand(name, index, budget):
     return error_of(train[labelled], y[split.train][labelled], test, y[split.test])
 
 
+@pytest.fixture(scope="module")
+def without_ties(tmp_path_factory):
+    """Trials whose methods don't depend on the order of the samples, which is drawn."""
+    folder = tmp_path_factory.mktemp("wine")
+    return read_trials(run_spec(spec_of(dataset="wine"), out=folder).folder)
+
+
 @pytest.mark.parametrize("name", ["ccdr", "laplacian_rls", "lda", "pca"])
-def test_a_method_gets_what_it_can_learn_from(trials, name):
+def test_a_method_gets_what_it_can_learn_from(without_ties, name):
+    trials = without_ties
     for index, budget in ((0, 2), (0, 5), (1, 2), (1, 5)):
         row = trials[
             (trials["reducer"] == name)
