@@ -172,8 +172,8 @@ def markdown_page(bench: Benchmark, board: Leaderboard) -> str:
         suite.description,
         *(f"**{line[0].upper()}{line[1:]}**" for line in freeze_lines(suite)),
         f"Suite `{suite.name}`, version {suite.version}; run on {bench.days}. `ddr suite page "
-        f"{suite.name}` generates this page from the trial logs; `ddr suite run {suite.name}` runs "
-        "the missing trials.",
+        f"{suite.name}` generates this page from the trial logs"
+        + ("." if suite.frozen else f"; `ddr suite run {suite.name}` runs the missing trials."),
         f"![Scores with intervals]({PICTURE})",
         "\n".join(f"- {note}" for note in notes),
         *(table.markdown() for table in tables),
