@@ -166,9 +166,8 @@ class Logistic(ScaledClassifier):
         return linear_model.LogisticRegression(C=self.C, max_iter=self.max_iter, tol=_TOL)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        values = self.decision_function(X)
-        both = values if values.ndim == 2 else np.column_stack([-values, values])
-        return np.asarray(self.classes_[first_largest(both)])
+        best = first_largest(self.decision_function(X))
+        return np.asarray(self.classes_[best])
 
     _traits = EvaluatorTraits(
         version=3,

@@ -29,7 +29,7 @@ _SIMILAR = 1e-6  # sizes that differ by less than this fraction count as equal
 _SHARP = 1e-13  # ARPACK's tolerance; columns then agree to about 1e-11 in fits with different m
 _COARSE = 1e-6  # from this tolerance upwards, `_filtered` is accurate enough in single precision
 _DEGREE, _FILTERED_WIDTH = 8, 32  # degree of the filter's polynomial, and size of its Lanczos basis
-EQUAL = 1e-12
+TIED = 1e-12
 """Eigenvalues this close, relative to the matrix' norm, count as equal."""
 _DENSE = 300  # below this order LAPACK is faster than any iteration
 # ARPACK draws random vectors when it meets an invariant subspace, so it gets a seed. Older versions
@@ -58,14 +58,14 @@ def canonical(
 ) -> tuple[Floats, ...]:
     """Return eigenvectors that do not depend on rounding, and other columns turned with them.
 
-    Values that are up to `EQUAL` from the one before, relative to the norm (default: the largest
+    Values that are up to `TIED` from the one before, relative to the norm (default: the largest
     value), belong to one eigenspace. In its basis, the row with the largest norm has an entry in
     the first column only, and so on with the rest of the rows and columns; of equal norms the first
     row counts. The signs are `deterministic_signs`.
     """
     norm = float(np.abs(values).max(initial=0.0)) if norm is None else norm
     turned = [vectors, *along]
-    starts = np.flatnonzero(np.abs(np.diff(values)) > EQUAL * norm) + 1
+    starts = np.flatnonzero(np.abs(np.diff(values)) > TIED * norm) + 1
     if len(starts) + 1 < len(values):
         turned = [other.copy() for other in turned]
         for columns in np.split(np.arange(len(values)), starts):
@@ -100,7 +100,7 @@ def eigenpairs(
     norm = float(np.abs(S).sum(axis=0).max()) if norm is None else norm
     more = min(m + 1, len(S))
     values, vectors = _some_eigenpairs(S, more, largest=largest)
-    if more > m and abs(values[m] - values[m - 1]) <= EQUAL * norm:
+    if more > m and abs(values[m] - values[m - 1]) <= TIED * norm:
         warnings.warn(
             f"The eigenvalues {m} and {m + 1} are equal, so which {m} directions are returned "
             "depends on the order of the features or samples.",

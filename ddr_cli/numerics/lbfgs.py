@@ -1,9 +1,8 @@
 """L-BFGS with bounds whose path is the same on every processor.
 
 Sums differ in their last bits between processors. An iteration carries the difference on and
-enlarges it, until it ends at another optimum or stops a step earlier. Here no sum depends on the
-processor: the search itself uses no BLAS, as SciPy's does, and the objective's last bits are
-to be removed by `steady`.
+enlarges it, until it ends at another optimum or stops a step earlier. SciPy's L-BFGS-B does so
+because it uses BLAS; this one does not, and its objectives lose their last bits by `steady`.
 """
 
 from __future__ import annotations

@@ -253,7 +253,7 @@ def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
         if k < len(rows):
             shortest = kneighbors(X[others], 1, queries=X[rows]).distances[:, 0]
             order, group = by_distance(shortest, rows, equal)
-            rows = rows[order[:k] if group is None else order[group <= group[k - 1]]]
+            rows = rows[order[group <= group[k - 1]]]
         nearest = kneighbors(X[others], min(k, len(others)), queries=X[rows])
         inside = np.repeat(rows, nearest.k)
         outside = others[nearest.indices].ravel()

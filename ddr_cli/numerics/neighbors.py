@@ -95,11 +95,10 @@ def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors
 
 def by_distance(
     distance: Floats, index: Indices, equal: float, row: Indices | None = None
-) -> tuple[Indices, Indices | None]:
+) -> tuple[Indices, Indices]:
     """Return the order by row, distance and index, and in it the number of each group of ties.
 
-    Distances of one row that are up to `equal` apart tie, and so does a chain of them. Without
-    ties, there are no groups.
+    Distances of one row that are up to `equal` apart tie, and so does a chain of them.
     """
     order = np.lexsort((index, distance) if row is None else (index, distance, row))
     ascending = distance[order]
@@ -107,7 +106,7 @@ def by_distance(
     if row is not None:
         is_new |= np.diff(row[order]) != 0
     if is_new.all():
-        return order, None
+        return order, np.arange(len(order))
     group = np.zeros(len(order), dtype=np.intp)
     np.cumsum(is_new, out=group[1:])
     return order[np.lexsort((index[order], group))], group
@@ -131,7 +130,7 @@ def levels(X: Floats) -> Indices:
     found = np.empty(X.shape, dtype=np.intp)
     for column, values in zip(found.T, X.T, strict=True):
         order, group = by_distance(values, rows, equal)
-        column[order] = np.arange(len(X)) if group is None else group
+        column[order] = group
     return found
 
 
@@ -314,7 +313,7 @@ class _Search:
         """
         distance = np.sqrt(_squared_distances(self._asked, query, self._base, point))
         order, group = by_distance(distance, point, self._equal, query)
-        if group is None:
+        if not len(group) or group[-1] == len(group) - 1:  # no ties
             return order, distance, None
         starts = np.flatnonzero(np.diff(group, prepend=-1))
         ends = [part.reduceat(distance[order], starts) for part in (np.minimum, np.maximum)]

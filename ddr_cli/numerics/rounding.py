@@ -35,6 +35,11 @@ def steady_value(value: float) -> float:
 
 
 def first_largest(values: Floats) -> NDArray[np.intp]:
-    """Return the column of each row's largest value; of equal values, the first."""
+    """Return the column of each row's largest value; of equal values, the first.
+
+    Values without columns are those of the second of two classes, minus those of the first.
+    """
+    if values.ndim == 1:
+        values = np.column_stack([-values, values])
     rounding = EQUAL * float(np.abs(values).max(initial=0.0))
     return np.asarray(np.argmax(values >= values.max(axis=1, keepdims=True) - rounding, axis=1))

@@ -119,12 +119,11 @@ def data_span(X: Points, *, centre: bool = True) -> Span:
     also makes the problem smaller. If not centred, it is the span of the points instead of their
     deviations from the mean.
 
-    For dense points, singular values below 1e-7 of the largest count as 0: such a direction is the
-    rounding of data that were written with eight digits, not of a sum, but whitening it would make
-    it as important as any other. Sparse points are never made dense: the result comes from the
-    eigenvectors of the smaller of ``X
-    X'`` and ``X' X``, with the mean subtracted in the product, and singular values below 3e-6 of
-    the largest count as 0.
+    For dense points, singular values below 1e-7 of the largest count as 0. In such a direction
+    samples differ by the rounding of data that were written with some eight digits; whitening would
+    make it as important as any other. Sparse points are never made dense: the result comes from the
+    eigenvectors of the smaller of ``X X'`` and ``X' X``, with the mean subtracted in the product,
+    and singular values below 3e-6 of the largest count as 0.
 
     If the sizes of the features differ by more than 1e6 (sparse: 1e3), the rank is determined with
     each feature in units of its own size. A feature is constant if its deviations are rounding of

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn import decomposition, metrics, preprocessing
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.eigen import EQUAL, eigenpairs
+from ddr_cli.numerics.eigen import TIED, eigenpairs
 from ddr_cli.numerics.kernels import GAMMAS, Gamma, kernel_gamma, kernel_origin
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Floats, SklearnEmbedding
@@ -149,7 +149,7 @@ class KernelPCA(SklearnEmbedding):
                 raise
             embedding = exact[:, :0]
         sizes = np.array([]) if embedding.shape[1] < more else model.eigenvalues_
-        if not len(sizes) or (-np.diff(sizes) <= EQUAL * sizes[0]).any():
+        if not len(sizes) or (-np.diff(sizes) <= TIED * sizes[0]).any():
             parameters = {} if callable(self.kernel) else model.get_params()
             K = metrics.pairwise.pairwise_kernels(
                 exact, metric=self.kernel, filter_params=True, **parameters

@@ -333,8 +333,7 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
             If X has missing values, or another number of features than the training set.
         """
         values = self.decision_function(X)
-        both = values if values.ndim == 2 else np.column_stack([-values, values])
-        return np.asarray(self.classes_[first_largest(both)])
+        return np.asarray(self.classes_[first_largest(values)])
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         return self._outputs(X)
