@@ -60,7 +60,7 @@ def minimize(
         direction = np.where(free, -_times_inverse_hessian(along, steps), 0.0)
         if not steps or _dot(direction, along) >= 0:
             steps.clear()
-            direction = -along / max(1.0, float(np.abs(along).sum()))
+            direction = -along / max(1.0, _sum(np.abs(along)))
         new = _line_search(objective, found, direction, bounds)
         if new is None:
             return Minimum(x, found.value, gradient, converged=True)
@@ -113,4 +113,9 @@ def _line_search(
 
 
 def _dot(a: Floats, b: Floats) -> float:
-    return float((a * b).sum())
+    return _sum(a * b)
+
+
+def _sum(terms: Floats) -> float:
+    # The terms are added one after the other; the order of NumPy's sum depends on its version.
+    return float(np.cumsum(terms)[-1]) if len(terms) else 0.0

@@ -139,7 +139,7 @@ class LMNN(MetricLearner):
         return large_margin_metric(problem, tol=self.tol, max_iter=self.max_iter)
 
     _traits = Traits(
-        version=5,
+        version=6,
         nested=True,
         grids={
             "n_components": tuple(range(1, 21)),

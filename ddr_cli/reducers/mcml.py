@@ -100,7 +100,7 @@ class MCML(MetricLearner):
         return collapsing_metric(X, code, tol=self.tol, max_iter=self.max_iter)
 
     _traits = Traits(
-        version=5,
+        version=6,
         nested=True,
         grids={"n_components": tuple(range(1, 21))},
         max_components=rank_of_centred,

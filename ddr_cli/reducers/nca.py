@@ -167,16 +167,16 @@ class NCA(OrderedReducer):
             if m <= most:
                 directions = deterministic_signs(lda.scalings_[:, :m])
                 # Before version 1.9.1, scikit-learn's directions do not have a within-class
-                # deviation of 1. If they have, the rounded deviation is exactly 1, and dividing by
-                # it changes nothing.
-                spread = ((coordinates - lda.means_[code]) @ directions).std(axis=0).round(9)
-                return np.ascontiguousarray((directions / spread).T)
+                # deviation of 1.
+                spread = ((coordinates - lda.means_[code]) @ directions).std(axis=0)
+                start = np.ascontiguousarray((directions / spread).T)
+                return np.asarray(steady(start, float(np.abs(start).max())))
         if self.init == "auto":
             return leading
         raise ValueError(f"n_components={m}, but init='lda' allows at most {most} dimensions.")
 
     _traits = Traits(
-        version=4,
+        version=5,
         grids={
             "n_components": tuple(range(1, 11)),
             "init": ("lda", "pca", "random"),
