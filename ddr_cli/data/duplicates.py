@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ddr_cli.data.card import Duplicates
 from ddr_cli.data.dataset import Dataset
+from ddr_cli.numerics.rounding import EQUAL
 
 NEAR = 0.1
 """The largest distance of near duplicates, in median nearest-neighbour distances."""
@@ -77,6 +78,7 @@ def near_pairs(X: NDArray[np.float64]) -> NDArray[np.intp]:
     radius = NEAR * np.median(nearest[:, 1])
     # A projection never increases a distance, so the tree misses no pair.
     projected = PCA(min(_PROJECTED, *Z.shape), random_state=0).fit_transform(Z)
+    radius *= 1 + EQUAL  # so that rounding decides no pair
     pairs = KDTree(projected).query_pairs(radius, output_type="ndarray")
     near = np.linalg.norm(Z[pairs[:, 0]] - Z[pairs[:, 1]], axis=1) <= radius
     return np.asarray(pairs[near], dtype=np.intp)

@@ -1,8 +1,4 @@
-"""scikit-learn's kernel PCA with fixed solver, start, defaults and signs.
-
-Its numbers do not depend on a random start or on the version of scikit-learn, and error messages
-name the parameter at fault.
-"""
+"""Kernel principal component analysis (Schölkopf, Smola and Müller, 1998)."""
 
 from __future__ import annotations
 
@@ -11,41 +7,22 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge
-from numpy.typing import ArrayLike
-from sklearn import decomposition, metrics, preprocessing
+from numpy.typing import ArrayLike, NDArray
+from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.eigen import TIED, eigenpairs
-from ddr_cli.numerics.kernels import GAMMAS, Gamma, kernel_gamma, kernel_origin
+from ddr_cli.numerics.eigen import top_eigenpairs
+from ddr_cli.numerics.kernels import GAMMAS, Gamma, kernel_gamma, kernel_matrix
 from ddr_cli.numerics.threads import one_thread
-from ddr_cli.reducers.reducer import Floats, SklearnEmbedding
+from ddr_cli.reducers.reducer import Embedding, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
-# These parameters affect the results, so they are fixed here: scikit-learn 1.9's defaults, which
-# later versions may change, and our own values.
-_KERNEL_PCA: dict[str, Any] = {
-    "tol": 0,
-    "max_iter": None,
-    "remove_zero_eig": False,
-    "random_state": 0,
-}
-_DENSE = 1000  # up to this many samples, a complete decomposition is fast and misses no eigenvalue
-_ZERO = 1e-10  # fraction of the largest eigenvalue below which an eigenvalue counts as 0
+_ZERO = 1e-10  # fraction of the largest absolute row sum below which an eigenvalue counts as 0
 
 Kernel = (
     Literal["linear", "rbf", "poly", "sigmoid", "cosine", "precomputed"]
     | Callable[[Any, Any], float]
 )
-
-
-def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats, m: int) -> Floats:
-    """Return the embedding of a centred kernel with tied eigenvalues.
-
-    scikit-learn misses some of them, or returns an arbitrary basis.
-    """
-    values, vectors = eigenpairs(K, m)
-    model.X_fit_, model.eigenvalues_, model.eigenvectors_ = points, values, vectors
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 @registered(
@@ -55,7 +32,7 @@ def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats, m: int) -
     label="kernel PCA",
     look=("pink", "o"),
 )
-class KernelPCA(SklearnEmbedding):
+class KernelPCA(Embedding):
     r"""Project on the directions of largest variance in the feature space of a kernel.
 
     With K the centred kernel matrix, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l`
@@ -86,8 +63,6 @@ class KernelPCA(SklearnEmbedding):
         The value of `gamma`.
     eigenvalues_ : ndarray of shape (n_components,)
         The :math:`\lambda`, descending: the sum of squares of each column.
-    model_ : sklearn.decomposition.KernelPCA
-        The fitted estimator behind `transform`.
 
     Notes
     -----
@@ -95,15 +70,11 @@ class KernelPCA(SklearnEmbedding):
 
     Avoid it when the bandwidth is a guess: the embedding depends on it. Labels are not used.
 
-    Four defaults of scikit-learn 1.9 are changed: ``n_components=2`` instead of all; `gamma`; up to
-    1000 points ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; and beyond, ARPACK
-    with ``random_state=0`` instead of a random start.
-
     Dimensions in which the samples do not vary are zero. Kernels that are not positive semidefinite
     also give negative eigenvalues; an `n_components` that would reach these is an error.
 
-    For n samples, d features and m dimensions: :math:`O(n^2 d)`, and :math:`O(n^3)` up to 1000
-    samples, :math:`O(n^2 m)` for each of ARPACK's restarts beyond.
+    For n samples, d features and m dimensions: :math:`O(n^2 d)`, and :math:`O(n^3)` up to 300
+    samples, :math:`O(n^2 m)` for each of Lanczos' restarts beyond.
 
     References
     ----------
@@ -124,49 +95,43 @@ class KernelPCA(SklearnEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:
-        points = self._checked(X, y)
-        n, m = points.shape[0], self.n_components
-        more = min(m + 1, n)  # the next eigenvalue tells whether the last one is tied
+        points = self._points(X, y, reset=True)
+        self._check_dimensions(points.shape[0])
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
-        dense = n <= _DENSE or self.n_components >= n // 4
-        model = decomposition.KernelPCA(
-            n_components=more,
-            kernel=self.kernel,
+        self._X = points
+        self._centerer = KernelCenterer().set_output(transform="default")
+        K = self._centerer.fit_transform(self._matrix(points))
+        unit = float(np.abs(K).sum(axis=1).max()) or 1.0
+        values, vectors = top_eigenpairs(K / unit, self.n_components, floor=-1.0)
+        if values[-1] < -_ZERO:
+            raise ValueError(
+                f"n_components={self.n_components}, but the kernel {self.kernel!r} yields only "
+                f"{int(np.sum(values > _ZERO))} dimensions of positive variance. Lower "
+                "n_components."
+            )
+        self.eigenvalues_ = np.where(values > _ZERO, values, 0.0) * unit
+        lengths = np.sqrt(self.eigenvalues_)
+        self._axes = vectors * np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        self.embedding_ = (vectors * lengths).astype(points.dtype)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        points = self._points(X)
+        K = self._centerer.transform(self._matrix(points))
+        return np.asarray((K @ self._axes).astype(points.dtype))
+
+    def _matrix(self, points: Any) -> Floats:
+        """Return the kernel between samples and the training samples."""
+        if self.kernel == "precomputed":
+            return np.array(points, dtype=np.float64)
+        return kernel_matrix(
+            points,
+            self._X,
+            self.kernel,
             gamma=self.gamma_,
             degree=self.degree,
             coef0=self.coef0,
-            eigen_solver="dense" if dense else "arpack",
-            **_KERNEL_PCA,
-        ).set_output(transform="default")
-        self._origin = kernel_origin(points, self.kernel)
-        exact = points.astype(np.float64) - self._origin
-        try:
-            embedding = model.fit_transform(exact)
-        except ValueError:
-            # Without a centerer, the error is about the input. Otherwise, scikit-learn missed tied
-            # eigenvalues, and the embedding is computed below.
-            if not hasattr(model, "_centerer"):
-                raise
-            embedding = exact[:, :0]
-        sizes = np.array([]) if embedding.shape[1] < more else model.eigenvalues_
-        if not len(sizes) or (-np.diff(sizes) <= TIED * sizes[0]).any():
-            parameters = {} if callable(self.kernel) else model.get_params()
-            K = metrics.pairwise.pairwise_kernels(
-                exact, metric=self.kernel, filter_params=True, **parameters
-            )
-            centerer = preprocessing.KernelCenterer().set_output(transform="default")
-            embedding = _with_ties(model, exact, centerer.fit_transform(K), m)
-        model.eigenvalues_ = model.eigenvalues_[:m]
-        model.eigenvectors_ = model.eigenvectors_[:, :m]
-        size, positive = np.abs(model.eigenvalues_).max(), model.eigenvalues_ > 0
-        if (model.eigenvalues_ < -_ZERO * size).any():
-            raise ValueError(
-                f"n_components={self.n_components}, but the kernel {self.kernel!r} yields only "
-                f"{int(positive.sum())} dimensions of positive variance. Lower n_components."
-            )
-        self.eigenvalues_ = model.eigenvalues_
-        self._keep(model, embedding[:, :m], points.dtype)
-        return self
+        )
 
     def __ddr_traits__(self) -> Traits:
         return Traits(

@@ -329,31 +329,3 @@ class Embedding(Reducer):
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
-
-
-class SklearnEmbedding(Embedding):
-    """An embedding by a transformer of scikit-learn; `fit` ends with `_keep`.
-
-    Computations are in float64; results have the dtype of the data.
-    """
-
-    model_: Any
-    _origin: Any = 0.0  # subtracted from samples before the model gets them
-
-    def _checked(self, X: ArrayLike, y: Any) -> Any:
-        """Return the checked training samples."""
-        points = self._points(X, y, reset=True)
-        self._check_dimensions(points.shape[0])
-        return points
-
-    def _keep(self, model: Any, embedding: Floats, dtype: Any) -> None:
-        """Store a fitted model, and the embedding of the training samples with its signs set."""
-        self.model_ = model
-        turned = deterministic_signs(embedding)
-        self._signs = np.where((turned == embedding).all(axis=0), 1.0, -1.0)
-        self.embedding_ = turned.astype(dtype)
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        points = self._points(X)
-        placed = self.model_.transform(points.astype(np.float64) - self._origin) * self._signs
-        return np.asarray(placed.astype(points.dtype))

@@ -1,6 +1,5 @@
 """Isomap, LLE and kernel PCA give scikit-learn's numbers, reproducibly."""
 
-import inspect
 import warnings
 
 import numpy as np
@@ -9,7 +8,6 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial.distance import cdist
-from sklearn import decomposition
 from sklearn.datasets import load_digits, load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -102,30 +100,10 @@ def test_kernel_pca_is_the_definition_and_so_is_its_extension(settings, kernel):
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "left_out"),
-    [
-        (KernelPCA, decomposition.KernelPCA, {"n_jobs", "n_components"}),
-    ],
-)
-def test_defaults_are_those_of_scikit_learn_except_where_said(ours, theirs, left_out):
-    passed = ours().fit(TRAIN).model_.get_params()
-    standard = {
-        name: parameter.default for name, parameter in inspect.signature(theirs).parameters.items()
-    }
-    differ = {name for name in passed if passed[name] != standard[name]} - left_out
-    said = {
-        KernelPCA: {"eigen_solver", "random_state", "gamma"},
-    }
-    assert differ == said[ours]
-    # If scikit-learn adds a parameter, decide here whether ddr should set it.
-    assert set(passed) == set(standard)
-
-
-@pytest.mark.parametrize(
     ("model", "module"),
     [
         (LLE(3, n_neighbors=10), "numerics.local_weights"),
-        (KernelPCA(4, "rbf"), "reducers.kernel_pca"),
+        (KernelPCA(4, "rbf"), "numerics.eigen"),
     ],
 )
 def test_beyond_the_dense_solver_the_numbers_are_the_same(model, module, monkeypatch):
