@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Minimum:
     x: Floats
     value: float
     gradient: Floats
-    converged: bool
+    converged: bool = False
 
 
 def minimize(
@@ -49,33 +49,31 @@ def minimize(
     when `after_iteration` raises StopIteration. A direction has no component along entries that the
     gradient pushes beyond their bound (Bertsekas' two-metric projection).
     """
-    found = Minimum(x, *objective(x), converged=False)
+    found = Minimum(x, *objective(x))
     steps: deque[tuple[Floats, Floats]] = deque(maxlen=memory)
     for _ in range(max_iter):
         x, gradient = found.x, found.gradient
         free = ~(((x <= bounds[0]) & (gradient > 0)) | ((x >= bounds[1]) & (gradient < 0)))
         along = np.where(free, gradient, 0.0)
-        if np.abs(along).max(initial=0.0) <= least_slope:
-            return Minimum(x, found.value, gradient, converged=True)
         direction = np.where(free, -_times_inverse_hessian(along, steps), 0.0)
         if not steps or _dot(direction, along) >= 0:
             steps.clear()
             direction = -along / max(1.0, _sum(np.abs(along)))
-        new = _line_search(objective, found, direction, bounds)
+        is_flat = np.abs(along).max(initial=0.0) <= least_slope
+        new = None if is_flat else _line_search(objective, found, direction, bounds)
         if new is None:
-            return Minimum(x, found.value, gradient, converged=True)
-        gain = found.value - new.value
+            return replace(found, converged=True)
         step = new.x - x, new.gradient - gradient
         if _dot(*step) > np.finfo(float).eps * _dot(step[1], step[1]):
             steps.append(step)
-        found = new
+        gain, found = found.value - new.value, new
         try:
             if after_iteration is not None:
                 after_iteration(found)
         except StopIteration:
-            return Minimum(new.x, new.value, new.gradient, converged=True)
-        if gain <= least_gain * max(1.0, abs(new.value)):
-            return Minimum(new.x, new.value, new.gradient, converged=True)
+            return replace(found, converged=True)
+        if gain <= least_gain * max(1.0, abs(found.value)):
+            return replace(found, converged=True)
     return found
 
 
@@ -103,7 +101,7 @@ def _line_search(
         value, gradient = objective(x)
         promised = _dot(found.gradient, x - found.x)
         if value <= found.value + _ENOUGH * promised:
-            return Minimum(x, value, gradient, converged=False)
+            return Minimum(x, value, gradient)
         # The minimum of the parabola through both values with the slope at the start, to a
         # sixteenth, so that the last bits of a value change no step.
         curved = 2 * (value - found.value - promised)
