@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from works import WORKS, Goal
 
-from ddr_cli.engine.rows.manifest import here
+from ddr_cli.rows.manifest import here
 
 RESULTS = Path("results/benchmarks")
 QUICK = Path("build/benchmarks")

@@ -235,7 +235,7 @@ def build_results(
 
     The column that `metric_of` names has a measure's value; `seconds` gives a reducer's time.
     """
-    from ddr_cli.engine.rows.journal import Journal, journal_columns
+    from ddr_cli.rows.journal import Journal, journal_columns
 
     folder = results / spec.name
     folder.mkdir(parents=True)

@@ -23,9 +23,6 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.runs import Run, load_run
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.rows import journal
-from ddr_cli.engine.rows.journal import parameter_text
-from ddr_cli.engine.rows.manifest import MANIFEST
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.statistics import (
     MeanInterval,
@@ -33,6 +30,9 @@ from ddr_cli.evaluation.statistics import (
     rate_variance,
     split_interval,
 )
+from ddr_cli.rows import journal
+from ddr_cli.rows.journal import parameter_text
+from ddr_cli.rows.manifest import MANIFEST
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import Item, ReducerSpec
 from ddr_cli.spec.controls import SHUFFLED_LABELS

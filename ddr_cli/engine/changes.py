@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, counted
 from ddr_cli.core.own_code import class_name, display_name
-from ddr_cli.engine.rows.folder import PREVIOUS
-from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS
-from ddr_cli.engine.rows.manifest import read_manifest
+from ddr_cli.rows.folder import PREVIOUS
+from ddr_cli.rows.journal import IDENTITY_COLUMNS
+from ddr_cli.rows.manifest import read_manifest
 from ddr_cli.spec.sweeps import COMPONENTS
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
-    from ddr_cli.engine.rows.journals import Journals
-    from ddr_cli.engine.rows.manifest import Manifest
+    from ddr_cli.rows.journals import Journals
+    from ddr_cli.rows.manifest import Manifest
     from ddr_cli.spec import Setting
 
 # Keys of a spec that change no trial.

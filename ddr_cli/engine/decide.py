@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.changes import names_of, refusal_of
-from ddr_cli.engine.rows.embeddings import embedding_path
-from ddr_cli.engine.rows.journal import OK
-from ddr_cli.engine.rows.journals import Journals
-from ddr_cli.engine.rows.manifest import read_manifest
+from ddr_cli.rows.embeddings import EMBEDDINGS
+from ddr_cli.rows.journal import OK, journal_columns
+from ddr_cli.rows.journals import Journals
+from ddr_cli.rows.manifest import read_manifest
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
@@ -95,9 +96,9 @@ def decide(
     todo = [trial for trial in asked if trial not in rows or trial in again]
     folder = journals.folder
     embeddings = {
-        embedding
-        for trial, embedding in plan.kept.items()
-        if rows.get(trial) == OK and not embedding_path(folder, plan, trial).is_file()
+        file
+        for trial, file in plan.kept.items()
+        if rows.get(trial) == OK and not (folder / EMBEDDINGS / file).is_file()
     }
     return Decision(
         asked,
@@ -106,6 +107,17 @@ def decide(
         frozenset(replaced),
         frozenset(embeddings),
         refusal=refusal,
+    )
+
+
+def journals_of(folder: Path, plan: Plan) -> Journals:
+    """Return the journals of a plan's runs, which need not exist yet."""
+    return Journals(
+        folder,
+        journal_columns(plan.parameters, plan.spec.metrics, plan.optional_columns),
+        is_control={trial_id: bool(trial.role) for trial_id, trial in plan.trials.items()},
+        unstated=plan.unstated,
+        added=plan.values_of,
     )
 
 

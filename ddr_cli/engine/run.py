@@ -13,25 +13,24 @@ from ddr_cli.core.errors import DdrError, InputError, did_you_mean
 from ddr_cli.core.extras import how_to_install
 from ddr_cli.core.sealed.sandbox import VARIABLE
 from ddr_cli.engine.changes import names_of
-from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide
+from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide, journals_of
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import BatchTotals, Progress, make_progress
-from ddr_cli.engine.rows.folder import (
-    journals_of,
+from ddr_cli.engine.work.draws import Draws
+from ddr_cli.engine.work.jobs import Executor, ExecutorError
+from ddr_cli.engine.work.local import LocalExecutor
+from ddr_cli.engine.work.session import Session, manifest_of
+from ddr_cli.rows.embeddings import EMBEDDINGS
+from ddr_cli.rows.folder import (
     locked,
     rescue,
     set_aside,
     set_aside_copy,
-    unplanned_embeddings,
 )
-from ddr_cli.engine.rows.journal import OK, UnreadableJournalError
-from ddr_cli.engine.rows.journals import Journals
-from ddr_cli.engine.rows.manifest import SessionRecord, manifest_of, now
-from ddr_cli.engine.work.draws import Draws
-from ddr_cli.engine.work.jobs import Executor, ExecutorError
-from ddr_cli.engine.work.local import LocalExecutor
-from ddr_cli.engine.work.session import Session
+from ddr_cli.rows.journal import OK, UnreadableJournalError
+from ddr_cli.rows.journals import Journals
+from ddr_cli.rows.manifest import SessionRecord, now
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
@@ -145,7 +144,8 @@ class SpecRun:
             with journals:
                 if decision.replaced:
                     files = [file.path for file in journals.files]
-                    moved = unplanned_embeddings(self.folder, self.plan)
+                    there = (self.folder / EMBEDDINGS).glob("*.json")
+                    moved = [file for file in there if file.name not in self.plan.kept.values()]
                     set_aside_copy(self.folder, files, moved)
                     journals.drop(decision.replaced)
                 # Rows are replaced only once, even if `run` is called again for more splits.

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, counted
-from ddr_cli.engine.decide import Decision, Redo, decide
+from ddr_cli.engine.decide import Decision, Redo, decide, journals_of
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.growth import too_large
 from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import duration
-from ddr_cli.engine.rows.folder import is_running, journals_of
-from ddr_cli.engine.rows.journal import OK, TRIAL_FILES, parameter_text, read_rows
-from ddr_cli.engine.rows.manifest import SessionRecord, read_manifest
-from ddr_cli.engine.rows.tracebacks import read_tracebacks
+from ddr_cli.rows.folder import is_running
+from ddr_cli.rows.journal import OK, TRIAL_FILES, parameter_text, read_rows
+from ddr_cli.rows.manifest import SessionRecord, read_manifest
+from ddr_cli.rows.tracebacks import read_tracebacks
 from ddr_cli.spec.sweeps import COMPONENTS
 
 if TYPE_CHECKING:

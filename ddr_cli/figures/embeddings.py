@@ -23,9 +23,6 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.runs import split_family
 from ddr_cli.comparison.summary import Summary, find_item, same_value, swept_columns
-from ddr_cli.engine.plan.identity import DataIdentity
-from ddr_cli.engine.rows import embeddings as kept_files
-from ddr_cli.engine.rows.embeddings import KeptEmbedding
 from ddr_cli.figures.style import (
     NEUTRAL,
     UNDER_TEXT,
@@ -36,6 +33,9 @@ from ddr_cli.figures.style import (
     new_figure,
     set_title,
 )
+from ddr_cli.rows import embeddings as kept_files
+from ddr_cli.rows.embeddings import KeptEmbedding
+from ddr_cli.rows.manifest import DataIdentity
 from ddr_cli.spec import Spec
 from ddr_cli.spec.components import Item
 

@@ -34,7 +34,6 @@ from ddr_cli.comparison.summary import (
     with_tuned_names,
 )
 from ddr_cli.core.own_code import class_name
-from ddr_cli.engine.rows.journal import OK
 from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale
 from ddr_cli.figures.notes import Notes
 from ddr_cli.figures.style import (
@@ -49,6 +48,7 @@ from ddr_cli.figures.style import (
     set_title,
     with_progress,
 )
+from ddr_cli.rows.journal import OK
 from ddr_cli.spec.budgets import ALL, LABELS, Budget
 from ddr_cli.spec.sweeps import COMPONENTS, TRAIN
 

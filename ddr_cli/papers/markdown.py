@@ -8,7 +8,6 @@ from typing import get_args
 
 import pandas as pd
 
-from ddr_cli.engine.rows.manifest import days_of
 from ddr_cli.papers import cells
 from ddr_cli.papers.assess import CALIBRATION, ArtefactResult, PaperResult
 from ddr_cli.papers.cells import entry_text, printed_text, reason_text
@@ -17,6 +16,7 @@ from ddr_cli.papers.lookup import HEADINGS, VIEWS
 from ddr_cli.papers.numbers import Verdict
 from ddr_cli.papers.tables import matrix_of, number_table
 from ddr_cli.report.table import Table
+from ddr_cli.rows.manifest import days_of
 
 _LEFT_OUT = ("note", "notes", "reason")
 

@@ -14,10 +14,10 @@ from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import Row, Summary, best_over_resplits
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name
-from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.comparison_tables import comparison_tables
 from ddr_cli.report.run_tables import control_table, run_table
 from ddr_cli.report.table import Table
+from ddr_cli.rows.journal import OK
 
 _MOST_REASONS = 20
 

@@ -16,11 +16,11 @@ from ddr_cli.core.atomic import as_input_errors, atomic_open, is_inside, refuse_
 from ddr_cli.core.digests import code_digest, digest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
-from ddr_cli.engine.rows.embeddings import EMBEDDINGS
-from ddr_cli.engine.rows.journal import TRIAL_FILES
-from ddr_cli.engine.rows.manifest import MANIFEST
 from ddr_cli.figures.notes import NO_NOTES, Notes
 from ddr_cli.report.table import Table
+from ddr_cli.rows.embeddings import EMBEDDINGS
+from ddr_cli.rows.journal import TRIAL_FILES
+from ddr_cli.rows.manifest import MANIFEST
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,18 +18,17 @@ from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import DdrError
 from ddr_cli.core.own_code import class_name, display_name
 from ddr_cli.core.progress import progress_bar
-from ddr_cli.engine.decide import stale_rows
+from ddr_cli.engine.decide import journals_of, stale_rows
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
-from ddr_cli.engine.rows.folder import journals_of
-from ddr_cli.engine.rows.journal import (
+from ddr_cli.rows.journal import (
     IDENTITY_COLUMNS,
     OK,
     OPTIONAL_COLUMNS,
     OUTCOME_COLUMNS,
     read_trials,
 )
-from ddr_cli.engine.rows.manifest import here, read_manifest
+from ddr_cli.rows.manifest import here, read_manifest
 from ddr_cli.spec.controls import SEEN
 from ddr_cli.spec.feasible import WIDTH
 from ddr_cli.suite.names import FOLDER, SUITE_FILE

@@ -28,15 +28,15 @@ from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.own_code import class_name, display_name, located, source_of
 from ddr_cli.core.validation import validated
 from ddr_cli.core.yaml_loader import parse, read_document
-from ddr_cli.engine.rows.journal import TRIAL_FILES, read_rows, read_trials
-from ddr_cli.engine.rows.manifest import (
+from ddr_cli.reducers.registry import reference, year
+from ddr_cli.rows.journal import TRIAL_FILES, read_rows, read_trials
+from ddr_cli.rows.manifest import (
     MANIFEST,
     here,
     kernels_of,
     number_versions,
     read_manifest,
 )
-from ddr_cli.reducers.registry import reference, year
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import StrictFrozen, Text
 from ddr_cli.spec.estimators import load_factory

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from ddr_cli.cli.app import main
-from ddr_cli.engine.rows.folder import locked
+from ddr_cli.rows.folder import locked
 
 SPEC = """
 title: A test

@@ -9,7 +9,7 @@ import ddr_cli
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import describe_plan, read_trials, run_status
 from ddr_cli.engine.progress import Progress
-from ddr_cli.engine.rows.journal import Journal
+from ddr_cli.rows.journal import Journal
 
 CONTROLS = ["none", "full_features", "shuffled_labels"]
 LDA = {"name": "lda", "n_components": 2}

@@ -21,12 +21,12 @@ import pytest
 from ddr_cli.cli.app import main
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_trials, run_spec
-from ddr_cli.engine.rows.folder import is_running
-from ddr_cli.engine.rows.manifest import number_versions
 from ddr_cli.engine.run import make_executor
 from ddr_cli.engine.work import dask as dask_executor
 from ddr_cli.engine.work.dask import DaskExecutor
 from ddr_cli.engine.work.jobs import ExecutorError, last_seen
+from ddr_cli.rows.folder import is_running
+from ddr_cli.rows.manifest import number_versions
 
 pytestmark = pytest.mark.usefixtures("installed")
 

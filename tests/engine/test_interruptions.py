@@ -13,7 +13,7 @@ import pytest
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_manifest, read_trials
 from ddr_cli.engine.progress import Progress
-from ddr_cli.engine.rows.folder import is_running
+from ddr_cli.rows.folder import is_running
 from ddr_cli.spec import load_spec
 
 SPEC = """

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.rows.journal import (
+from ddr_cli.rows.journal import (
     Journal,
     UnreadableJournalError,
     journal_columns,

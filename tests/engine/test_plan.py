@@ -2,8 +2,9 @@ import pytest
 
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine import make_plan
-from ddr_cli.engine.plan.identity import DataIdentity, canonical_json
+from ddr_cli.engine.plan.identity import canonical_json
 from ddr_cli.evaluation.evaluators import PREPROCESSORS
+from ddr_cli.rows.manifest import DataIdentity
 
 CCDR = {"name": "ccdr", "n_components": 2, "n_neighbors": 4, "beta": 0.5}
 

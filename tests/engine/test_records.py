@@ -9,8 +9,8 @@ import pytest
 from ddr_cli import __version__
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_manifest, run_status
-from ddr_cli.engine.rows import manifest as records
 from ddr_cli.engine.status import RunStatus
+from ddr_cli.rows import manifest as records
 from ddr_cli.spec import Spec
 
 

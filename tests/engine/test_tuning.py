@@ -16,7 +16,6 @@ from sklearn.pipeline import Pipeline
 
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec
-from ddr_cli.engine.rows.journal import OK, TrialResult
 from ddr_cli.engine.work import fitting as work
 from ddr_cli.engine.work.draws import Draws
 from ddr_cli.engine.work.jobs import Evaluation
@@ -25,6 +24,7 @@ from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.numerics.scatter import data_span
 from ddr_cli.reducers import discriminant
 from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.rows.journal import OK, TrialResult
 from ddr_cli.suite.remaining import method_seconds
 from tests.conftest import OneAfterTheOther
 

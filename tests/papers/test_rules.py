@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ddr_cli.engine.rows.manifest import read_manifest
 from ddr_cli.papers.schema import glossary, load_paper, paper_names
+from ddr_cli.rows.manifest import read_manifest
 
 TOP = Path(__file__).parents[2]
 CHANGELOG = TOP / "CHANGELOG.md"

@@ -14,14 +14,14 @@ from ddr_cli.comparison.summary import summarize
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.spreadsheet import as_cell, from_cell
 from ddr_cli.engine import run_spec
-from ddr_cli.engine.rows.embeddings import read_embeddings
-from ddr_cli.engine.rows.folder import locked
-from ddr_cli.engine.rows.journal import Journal
 from ddr_cli.papers.report import write_report
 from ddr_cli.report.chart import page_chart
 from ddr_cli.report.run_files import write_run
 from ddr_cli.report.run_tables import run_table
 from ddr_cli.report.table import Table
+from ddr_cli.rows.embeddings import read_embeddings
+from ddr_cli.rows.folder import locked
+from ddr_cli.rows.journal import Journal
 from ddr_cli.spec import make_spec
 
 

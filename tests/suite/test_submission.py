@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.core.own_code import trusting
-from ddr_cli.engine.rows.manifest import here
+from ddr_cli.rows.manifest import here
 
 MINE = '''
 import numpy as np

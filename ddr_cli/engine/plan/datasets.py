@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ddr_cli.engine.plan.identity import DataIdentity, canonical_json
+from ddr_cli.engine.plan.identity import canonical_json
+from ddr_cli.rows.manifest import DataIdentity
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset, Sources

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache, cached_property, wraps
+from functools import cache, wraps
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from pydantic import BaseModel, ConfigDict
 
 from ddr_cli.core.own_code import class_name, is_code
 from ddr_cli.engine.plan.searches import TRANSDUCTIVE
 
 if TYPE_CHECKING:
     from ddr_cli.core.registry import Registry
+    from ddr_cli.rows.manifest import DataIdentity
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
 
@@ -39,22 +38,6 @@ def short_digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
-class DataIdentity(BaseModel):
-    """The data set of a run; `options` are the options of the card that are not defaults."""
-
-    model_config = ConfigDict(frozen=True)
-
-    name: str
-    fingerprint: str
-    version: int
-    options: dict[str, Any]
-
-    @cached_property
-    def text(self) -> str:
-        """Canonical JSON."""
-        return canonical_json(self.model_dump())
-
-
 class TrialIds:
     """Makes the ids of a plan's trials, writing the JSON of each distinct component once.
 
@@ -69,7 +52,7 @@ class TrialIds:
         from ddr_cli.evaluation.evaluators import PREPROCESSORS
 
         self._spec = spec
-        self._data = data
+        self._data_text = canonical_json(data.model_dump())
         self._fitted_width = fitted_width
         self._texts: dict[tuple[int, str, str], tuple[object, str]] = {}
         self._around_split: dict[object, tuple[str, str]] = {}
@@ -114,7 +97,7 @@ class TrialIds:
         # A tuned trial is refitted at the n_components it selects, whatever else the spec fits.
         reducer = self._text(cell.reducer, self._reducer if cell.tuning is None else described)
         return (
-            f'{control}"data":{self._data.text},{labels}{order}"preprocess":{self._steps},'
+            f'{control}"data":{self._data_text},{labels}{order}"preprocess":{self._steps},'
             f'"reducer":{reducer},"split":'
         )
 

@@ -9,10 +9,9 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ddr_cli.core.own_code import display_name
+from ddr_cli.core.own_code import class_name, display_name
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.identity import (
-    DataIdentity,
     TrialIds,
     canonical_json,
     described,
@@ -25,6 +24,7 @@ from ddr_cli.spec.sweeps import COMPONENTS
 
 if TYPE_CHECKING:
     from ddr_cli.reducers.registry import Traits
+    from ddr_cli.rows.manifest import DataIdentity
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
 
@@ -100,7 +100,7 @@ class Plan:
 
     `searches` has, by kind of search (see `ddr_cli.engine.work.jobs.SplitJob`), the largest number
     of neighbours that any fit of a split needs, so each search is done once. `kept` has, for each
-    trial of the first split whose embedding is kept for a figure, the id of that embedding.
+    trial of the first split whose embedding is kept for a figure, the name of its file.
     """
 
     spec: Spec
@@ -216,7 +216,8 @@ def make_plan(
             fits.setdefault(sharing.fit_of(cell), {}).setdefault((trial_id, 0), cell)
             is_shown = spec.embeddings is not None and cell.tuning is None and not cell.control
             if is_shown and split == cells[0].split:
-                kept[trial_id] = ids.of_embedding(cell)
+                name = class_name(cell.reducer.name)
+                kept[trial_id] = f"{name}-{ids.of_embedding(cell)}.json"
     planned = {
         split: tuple(
             Fit(served, sharing.widths.get(shared.whole, ()), shared.labels, sharing.candidates)

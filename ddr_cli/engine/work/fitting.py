@@ -21,7 +21,6 @@ from ddr_cli.core.embedding import fit_transform, transform
 from ddr_cli.core.errors import DdrError, message_of, traceback_of
 from ddr_cli.core.sealed.process import cpu_time, ended_after
 from ddr_cli.engine.plan.searches import QUERIES, TRANSDUCTIVE, transforms_by_neighbors
-from ddr_cli.engine.rows.journal import FAILED, OK, Coordinates, TrialResult, one_line
 from ddr_cli.engine.work.jobs import (
     Division,
     Evaluation,
@@ -54,6 +53,7 @@ from ddr_cli.numerics.sharing import sharing
 from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.reducer import LinearReducer
 from ddr_cli.reducers.registry import REDUCERS, get_traits
+from ddr_cli.rows.journal import FAILED, OK, Coordinates, TrialResult, one_line
 
 # Up to this many features, one factorisation costs less than a projection for each n_components.
 _FEW_FEATURES = 200

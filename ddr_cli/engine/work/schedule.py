@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.rows.journal import FAILED, TIMEOUT, Coordinates, TrialResult
 from ddr_cli.engine.work.jobs import (
     Division,
     Evaluation,
@@ -31,6 +30,7 @@ from ddr_cli.engine.work.jobs import (
 )
 from ddr_cli.evaluation.evaluators import evaluator_registry
 from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.rows.journal import FAILED, TIMEOUT, Coordinates, TrialResult
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 
 if TYPE_CHECKING:

@@ -7,22 +7,24 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from importlib import metadata
+from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import display_name
-from ddr_cli.engine.rows.embeddings import KeptEmbedding, embedding_path
-from ddr_cli.engine.rows.journal import OK, Coordinates, TrialResult, parameter_text
-from ddr_cli.engine.rows.journals import Journals
-from ddr_cli.engine.rows.manifest import Manifest, SessionRecord, manifest_of, now, packages_of
-from ddr_cli.engine.rows.tracebacks import Tracebacks
 from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.engine.work.schedule import Ended, KeptCoordinates, Schedule
 from ddr_cli.engine.work.scoring import is_measure, load_evaluator, majority_scores
 from ddr_cli.engine.work.scratch import Scratch
+from ddr_cli.rows.embeddings import EMBEDDINGS, KeptEmbedding
+from ddr_cli.rows.journal import OK, Coordinates, TrialResult, parameter_text
+from ddr_cli.rows.journals import Journals
+from ddr_cli.rows.manifest import Manifest, SessionRecord, now, read_manifest
+from ddr_cli.rows.tracebacks import Tracebacks
 from ddr_cli.spec.budgets import ALL
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from ddr_cli.engine.progress import Progress
     from ddr_cli.engine.work.draws import Draws
     from ddr_cli.engine.work.jobs import Executor
-    from ddr_cli.spec import Cell, Setting
+    from ddr_cli.spec import Cell, Setting, Spec
 
 _SECONDS_DECIMALS = 6
 _COORDINATE_DIGITS = 5
@@ -209,7 +211,42 @@ class Session:
                 subclasses=None if own.subclasses is None else tuple(own.subclasses.tolist()),
                 coordinates=_shortened(coordinates),
                 prototypes=None if prototypes is None else _shortened(prototypes),
-            ).write(embedding_path(self._journals.folder, self._plan, trial_id))
+            ).write(self._journals.folder / EMBEDDINGS / self._plan.kept[trial_id])
+
+
+def manifest_of(folder: Path, plan: Plan) -> Manifest:
+    """Return the manifest of a plan, with the sessions of its folder if they can be read."""
+    before: dict[str, Any] = {"sizes": {}, "environments": [], "sessions": []}
+    with suppress(InputError):
+        manifest = read_manifest(folder)
+        before = {name: getattr(manifest, name) for name in before}
+    return Manifest(
+        format=1,
+        spec=plan.spec.resolved(),
+        data=plan.data,
+        seed=plan.spec.split.seed,
+        planned=len(plan.trials),
+        **before,
+    )
+
+
+def packages_of(spec: Spec) -> dict[str, str]:
+    """Return the versions of packages and the hashes of files that provide a spec's components."""
+    from ddr_cli.evaluation.evaluators import PREPROCESSORS, evaluator_registry
+    from ddr_cli.reducers.registry import REDUCERS
+    from ddr_cli.spec.sweeps import combinations
+
+    entries = [evaluator_registry(one.name).get(one.name) for one in spec.evaluators]
+    entries += [REDUCERS.get(one.name) for one in spec.reducers]
+    entries += [PREPROCESSORS.get(one.name) for one in spec.preprocess]
+    packages = {
+        entry.origin: entry.source.removeprefix(f"{entry.origin} ")
+        for entry in entries
+        if entry.source
+    }
+    settings = ((p, params) for p in spec.reducers for params, _ in combinations(p, spec.sweep))
+    libraries = {piece.traits(params).library for piece, params in settings} - {None}
+    return packages | {name: metadata.version(name) for name in libraries}
 
 
 def _shortened(coordinates: Coordinates) -> Coordinates:

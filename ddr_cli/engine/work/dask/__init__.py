@@ -15,10 +15,10 @@ import dask
 from distributed import Client, KilledWorker
 
 from ddr_cli.core.errors import DdrError, InputError
-from ddr_cli.engine.rows.manifest import number_versions
 from ddr_cli.engine.work.dask import worker
 from ddr_cli.engine.work.dask.worker import RunContext
 from ddr_cli.engine.work.jobs import Executor, ExecutorError, Job, JobEnd, SplitJob
+from ddr_cli.rows.manifest import number_versions
 
 # Jobs per thread of the cluster that are submitted at a time: one to run and one to have ready.
 _DEPTH = 2

@@ -17,9 +17,9 @@ from pathlib import Path
 from distributed import get_worker
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.rows.manifest import number_versions
 from ddr_cli.engine.work.jobs import FitJob, Job, JobEnd, SplitJob, TuneJob
 from ddr_cli.engine.work.local import LocalExecutor
+from ddr_cli.rows.manifest import number_versions
 
 _WAIT_SECONDS = 0.5
 

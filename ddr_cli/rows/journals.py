@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.rows.journal import (
+from ddr_cli.rows.journal import (
     CONTROLS,
     TRIAL_FILE,
     Journal,

@@ -12,10 +12,7 @@ from filelock import FileLock, Timeout
 
 from ddr_cli.core.atomic import as_input_errors, refuse_link, require_file
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.plan.plan import Plan
-from ddr_cli.engine.rows.embeddings import EMBEDDINGS, embedding_path
-from ddr_cli.engine.rows.journal import journal_columns
-from ddr_cli.engine.rows.journals import Journals
+from ddr_cli.rows.journals import Journals
 
 PREVIOUS = "previous"
 LOCK = "run.lock"
@@ -58,17 +55,6 @@ def is_running(folder: Path) -> bool:
         return True
     except OSError:
         return False
-
-
-def journals_of(folder: Path, plan: Plan) -> Journals:
-    """Return the journals of a plan's runs, which need not exist yet."""
-    return Journals(
-        folder,
-        journal_columns(plan.parameters, plan.spec.metrics, plan.optional_columns),
-        is_control={trial_id: bool(trial.role) for trial_id, trial in plan.trials.items()},
-        unstated=plan.unstated,
-        added=plan.values_of,
-    )
 
 
 def set_aside(folder: Path) -> Path | None:
@@ -124,9 +110,3 @@ def _previous(folder: Path) -> Path:
         target = folder / PREVIOUS / f"{stamp}-{number}"
     target.mkdir(parents=True)
     return target
-
-
-def unplanned_embeddings(folder: Path, plan: Plan) -> list[Path]:
-    """Return the files of embeddings that no trial of a plan uses."""
-    planned = {embedding_path(folder, plan, trial) for trial in plan.kept}
-    return [path for path in (folder / EMBEDDINGS).glob("*.json") if path not in planned]

@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ValidationError, model_validator
 
 from ddr_cli.core.atomic import as_input_errors, atomic_write, require_file
 from ddr_cli.core.errors import InputError, printable
-from ddr_cli.core.own_code import class_name
 from ddr_cli.core.registry import spec_word
 from ddr_cli.core.validation import Frozen
-from ddr_cli.engine.rows.journal import Coordinates
-
-if TYPE_CHECKING:
-    from ddr_cli.engine.plan.plan import Plan
+from ddr_cli.rows.journal import Coordinates
 
 EMBEDDINGS = "embeddings"
 
@@ -73,9 +69,3 @@ def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
                 f"{path} is damaged ({reason}). Delete the file; "
                 f"'ddr run {spec_word(folder.name)}' writes a new file."
             ) from None
-
-
-def embedding_path(folder: Path, plan: Plan, trial_id: str) -> Path:
-    """Return the file of the embedding that a trial of a plan uses."""
-    name = class_name(plan.trials[trial_id].reducer.name)
-    return folder / EMBEDDINGS / f"{name}-{plan.kept[trial_id]}.json"

@@ -11,12 +11,11 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -25,17 +24,23 @@ import ddr_cli
 from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.processes import machine_memory
-from ddr_cli.engine.plan.identity import DataIdentity
-
-if TYPE_CHECKING:
-    from ddr_cli.engine.plan.plan import Plan
-    from ddr_cli.spec import Spec
 
 _MOST_PLANNED = 10_000_000
 
 MANIFEST = "manifest.json"
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "pebble")
+
+
+class DataIdentity(BaseModel):
+    """The data set of a run; `options` are the options of the card that are not defaults."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    fingerprint: str
+    version: int
+    options: dict[str, Any]
 
 
 class _Stored(BaseModel):
@@ -141,22 +146,6 @@ def read_manifest(folder: str | Path) -> Manifest:
         ) from None
 
 
-def manifest_of(folder: Path, plan: Plan) -> Manifest:
-    """Return the manifest of a plan, with the sessions of its folder if they can be read."""
-    before: dict[str, Any] = {"sizes": {}, "environments": [], "sessions": []}
-    with suppress(InputError):
-        manifest = read_manifest(folder)
-        before = {name: getattr(manifest, name) for name in before}
-    return Manifest(
-        format=1,
-        spec=plan.spec.resolved(),
-        data=plan.data,
-        seed=plan.spec.split.seed,
-        planned=len(plan.trials),
-        **before,
-    )
-
-
 def now() -> str:
     """Return the time to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
@@ -256,25 +245,6 @@ def _simd() -> list[str]:
 
     told: Any = np.show_config(mode="dicts")
     return list(told.get("SIMD Extensions", {}).get("found", []))
-
-
-def packages_of(spec: Spec) -> dict[str, str]:
-    """Return the versions of packages and the hashes of files that provide a spec's components."""
-    from ddr_cli.evaluation.evaluators import PREPROCESSORS, evaluator_registry
-    from ddr_cli.reducers.registry import REDUCERS
-    from ddr_cli.spec.sweeps import combinations
-
-    entries = [evaluator_registry(one.name).get(one.name) for one in spec.evaluators]
-    entries += [REDUCERS.get(one.name) for one in spec.reducers]
-    entries += [PREPROCESSORS.get(one.name) for one in spec.preprocess]
-    packages = {
-        entry.origin: entry.source.removeprefix(f"{entry.origin} ")
-        for entry in entries
-        if entry.source
-    }
-    settings = ((p, params) for p in spec.reducers for params, _ in combinations(p, spec.sweep))
-    libraries = {piece.traits(params).library for piece, params in settings} - {None}
-    return packages | {name: metadata.version(name) for name in libraries}
 
 
 def days_of(manifests: Iterable[Manifest]) -> str:
