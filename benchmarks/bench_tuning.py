@@ -36,7 +36,7 @@ from ddr_cli.engine import Datasets, make_plan, read_manifest, run_spec
 from ddr_cli.engine.work.draws import Draws
 from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.reducers.registry import REDUCERS
-from ddr_cli.rows.journal import parameter_text, read_rows
+from ddr_cli.rows.log import parameter_text, read_rows
 from ddr_cli.spec import Spec, make_spec
 
 WIDTHS = [1, 2, 4, 6, 8, 10, 12, 14]

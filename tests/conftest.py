@@ -235,7 +235,7 @@ def build_results(
 
     The column that `metric_of` names has a measure's value; `seconds` gives a reducer's time.
     """
-    from ddr_cli.rows.journal import Journal, journal_columns
+    from ddr_cli.rows.log import Rows
 
     folder = results / spec.name
     folder.mkdir(parents=True)
@@ -278,8 +278,11 @@ def build_results(
     kept = rows[:keep]
     if shuffled:
         kept.sort(key=lambda row: row["trial_id"])
-    with Journal(folder / "trials.csv", journal_columns(names, spec.metrics)) as journal:
-        journal.append(kept)
+    # The outcome gives all other cells.
+    planned = {"": dict.fromkeys(names, "")} | {row["trial_id"]: {"control": ""} for row in rows}
+    with Rows(folder, lambda: planned, spec.metrics) as log:
+        log.append({row["trial_id"]: row for row in kept})
+    (folder / "controls.csv").unlink()
     return folder
 
 

@@ -150,7 +150,7 @@ def _show_results(outcome: RunOutcome, summary: Summary) -> None:
             done = f"all {outcome.planned}"
         typer.echo(f"{outcome.folder.name}: {done} trials are already done.")
     from ddr_cli.report.run_tables import control_table, run_table
-    from ddr_cli.rows.journal import TRIAL_FILES
+    from ddr_cli.rows.log import TRIAL_FILES
 
     screen = console()
     print_table(screen, run_table(summary))
@@ -190,7 +190,7 @@ def _show_next(out: Path) -> None:
 
 def _is_derived(folder: Path, slack: float) -> bool:
     """Return whether the files derived from the journals and a manifest are up to date."""
-    from ddr_cli.rows.journal import TRIAL_FILES
+    from ddr_cli.rows.log import TRIAL_FILES
     from ddr_cli.rows.manifest import MANIFEST
 
     sources = (folder / name for name in (*TRIAL_FILES, MANIFEST))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ddr_cli.comparison.names import family_name
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.registry import spec_word
-from ddr_cli.rows.journal import TRIAL_FILE, read_trials
+from ddr_cli.rows.log import TRIAL_FILE, read_trials
 from ddr_cli.rows.manifest import MANIFEST, Manifest, read_manifest
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.model import Spec

@@ -30,8 +30,7 @@ from ddr_cli.evaluation.statistics import (
     rate_variance,
     split_interval,
 )
-from ddr_cli.rows import journal
-from ddr_cli.rows.journal import parameter_text
+from ddr_cli.rows.log import OK, parameter_text
 from ddr_cli.rows.manifest import MANIFEST
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import Item, ReducerSpec
@@ -269,7 +268,7 @@ def summarize(run: Run) -> Summary:
     if tuned:
         trials = _without_chosen_values(run, trials, parameters)
     values = {metric: run.trials[metric].to_numpy(dtype=float) for metric in run.spec.metrics}
-    is_ok = (run.trials["status"] == journal.OK).to_numpy()
+    is_ok = (run.trials["status"] == OK).to_numpy()
     # Only one column is grouped, because extracting the groups of a whole table is slow.
     for key, group in trials.groupby(keys, dropna=False, sort=False)["status"]:
         members = group.index.to_numpy()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ddr_cli.engine.status import PlanFacts as PlanFacts
     from ddr_cli.engine.status import describe_plan as describe_plan
     from ddr_cli.engine.status import run_status as run_status
-    from ddr_cli.rows.journal import read_trials as read_trials
+    from ddr_cli.rows.log import read_trials as read_trials
     from ddr_cli.rows.manifest import read_manifest as read_manifest
 else:
     __getattr__, __dir__ = lazy_names(__name__, __file__)

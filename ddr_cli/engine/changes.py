@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from ddr_cli.core.errors import InputError, counted
 from ddr_cli.core.own_code import class_name, display_name
 from ddr_cli.rows.folder import PREVIOUS
-from ddr_cli.rows.journal import IDENTITY_COLUMNS
 from ddr_cli.rows.manifest import read_manifest
 from ddr_cli.spec.sweeps import COMPONENTS
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
-    from ddr_cli.rows.journals import Journals
+    from ddr_cli.rows.log import Line, Rows
     from ddr_cli.rows.manifest import Manifest
     from ddr_cli.spec import Setting
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 _COSMETIC = ("title", "description", "paper", "plot", "label", "name", "suite")
 _MOST_CHANGES = 3
 _METHODS = ("reducers", "classifiers", "measures")
-_SPLIT = IDENTITY_COLUMNS.index("split")
-_PLACES = [IDENTITY_COLUMNS.index(column) for column in COMPONENTS]
 
 
 def names_of(*components: Setting) -> set[str]:
@@ -35,24 +32,24 @@ def names_of(*components: Setting) -> set[str]:
     return {name for found in names for name in found}
 
 
-def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset[str]) -> str:
+def refusal_of(there: Rows, plan: Plan, stale: set[str], names: frozenset[str]) -> str:
     """Return why stale rows prevent a run, or "" if all belong to the named components."""
     cells = plan.trials.values()
     components = {id(one): one for cell in cells for one in (cell.reducer, cell.evaluator)}
     named = {
         display_name(one.name) for one in components.values() if not names.isdisjoint(names_of(one))
     }
-    rows = journals.rows
-    is_rescored = journals.metrics != {plan.spec.metrics}
+    rows = there.rows
+    is_rescored = there.metrics != {plan.spec.metrics}
     splits = {split.name for split in plan.fits}
     # A run of fewer splits has no rows that could replace those of the other splits.
     if not is_rescored and all(
-        row[_SPLIT] in splits and not named.isdisjoint(row[i] for i in _PLACES)
+        row["split"] in splits and not named.isdisjoint(row[piece] for piece in COMPONENTS)
         for row in rows
-        if row[0] in stale
+        if row["trial_id"] in stale
     ):
         return ""
-    folder, changes = journals.folder, list[str]()
+    folder, changes = there.folder, list[str]()
     with suppress(InputError):
         changes = what_changed(read_manifest(folder), rows, stale, plan)
     more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
@@ -72,7 +69,7 @@ def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset
 
 
 def what_changed(
-    manifest: Manifest, rows: Collection[list[str]], stale: Collection[str], plan: Plan
+    manifest: Manifest, rows: Collection[Line], stale: Collection[str], plan: Plan
 ) -> list[str]:
     """Return what has changed since the `stale` rows of a folder were written, a phrase each."""
     found = []
@@ -83,8 +80,8 @@ def what_changed(
     found += _differences(_by_name(_completed(manifest.spec)), _by_name(plan.spec.resolved()))
     if found:
         return found
-    old = {row[i] for row in rows if row[0] in stale for i in _PLACES}
-    same = {row[i] for row in rows if row[0] not in stale for i in _PLACES}
+    old = {row[piece] for row in rows if row["trial_id"] in stale for piece in COMPONENTS}
+    same = {row[piece] for row in rows if row["trial_id"] not in stale for piece in COMPONENTS}
     # If all rows are stale, it is unknown which component changed.
     names = sorted(class_name(name) for name in old - same) if same else []
     return [f"the version of {', '.join(names) or 'a reducer, classifier or data set'}"]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Self
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.changes import names_of, refusal_of
 from ddr_cli.rows.embeddings import EMBEDDINGS
-from ddr_cli.rows.journal import OK, journal_columns
-from ddr_cli.rows.journals import Journals
+from ddr_cli.rows.log import OK, Rows
 from ddr_cli.rows.manifest import read_manifest
 
 if TYPE_CHECKING:
@@ -69,21 +68,19 @@ class Decision:
         return not (self.todo or self.replaced or self.embeddings)
 
 
-def decide(
-    plan: Plan, journals: Journals | None, redo: Redo, *, splits: int | None = None
-) -> Decision:
+def decide(plan: Plan, rows: Rows | None, redo: Redo, *, splits: int | None = None) -> Decision:
     """Return what a run of a plan, or of its first `splits`, will do, given the existing rows.
 
-    Without journals (a file cannot be read), it starts over.
+    Without rows (a file cannot be read), it starts over.
     """
     asked = plan.first(splits)
-    if journals is None or redo.all:
+    if rows is None or redo.all:
         return Decision(asked, todo=asked, start_over=True)
-    status = journals.status
-    stale = stale_rows(journals, plan)
+    status = rows.status
+    stale = stale_rows(rows, plan)
     refusal = ""
     if stale and not redo.changed:
-        refusal = refusal_of(journals, plan, stale, redo.names)
+        refusal = refusal_of(rows, plan, stale, redo.names)
     named = {
         trial_id
         for trial_id in status.keys() & plan.trials.keys()
@@ -91,18 +88,17 @@ def decide(
         if redo.names and not redo.names.isdisjoint(names_of(cell.reducer, cell.evaluator))
     }
     replaced = stale | named
-    rows = {key: ended for key, ended in status.items() if key not in replaced}
-    again = {key for key, ended in rows.items() if redo.failed and ended != OK} - redo.done
-    todo = [trial for trial in asked if trial not in rows or trial in again]
-    folder = journals.folder
+    valid = {key: ended for key, ended in status.items() if key not in replaced}
+    again = {key for key, ended in valid.items() if redo.failed and ended != OK} - redo.done
+    todo = [trial for trial in asked if trial not in valid or trial in again]
     embeddings = {
         file
         for trial, file in plan.kept.items()
-        if rows.get(trial) == OK and not (folder / EMBEDDINGS / file).is_file()
+        if valid.get(trial) == OK and not (rows.folder / EMBEDDINGS / file).is_file()
     }
     return Decision(
         asked,
-        rows,
+        valid,
         tuple(todo),
         frozenset(replaced),
         frozenset(embeddings),
@@ -110,33 +106,27 @@ def decide(
     )
 
 
-def journals_of(folder: Path, plan: Plan) -> Journals:
-    """Return the journals of a plan's runs, which need not exist yet."""
-    return Journals(
-        folder,
-        journal_columns(plan.parameters, plan.spec.metrics, plan.optional_columns),
-        is_control={trial_id: bool(trial.role) for trial_id, trial in plan.trials.items()},
-        unstated=plan.unstated,
-        added=plan.values_of,
-    )
+def rows_of(folder: Path, plan: Plan) -> Rows:
+    """Return the rows of a plan's runs, of which there may be none yet."""
+    return Rows(folder, lambda: plan.lines, plan.spec.metrics)
 
 
-def stale_rows(journals: Journals, plan: Plan) -> set[str]:
+def stale_rows(rows: Rows, plan: Plan) -> set[str]:
     """Return the ids of rows of another version of the spec, the data or the code.
 
     They are also stale if the metrics have changed, because their rows lack the new scores, or if
     the suite's version has, because then all rows have another meaning.
     """
-    rows = journals.status.keys()
-    if not rows:
+    ids = rows.status.keys()
+    if not ids:
         return set()
-    if journals.metrics != {plan.spec.metrics}:
-        return set(rows)
+    if rows.metrics != {plan.spec.metrics}:
+        return set(ids)
     if (suite := plan.spec.suite) is not None:
         try:
-            made_for = read_manifest(journals.folder).spec.get("suite") or {}
+            made_for = read_manifest(rows.folder).spec.get("suite") or {}
         except InputError:
             made_for = {}
         if made_for.get("version") != suite.version:
-            return set(rows)
-    return rows - plan.trials.keys()
+            return set(ids)
+    return ids - plan.trials.keys()

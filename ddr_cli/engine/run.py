@@ -13,7 +13,7 @@ from ddr_cli.core.errors import DdrError, InputError, did_you_mean
 from ddr_cli.core.extras import how_to_install
 from ddr_cli.core.sealed.sandbox import VARIABLE
 from ddr_cli.engine.changes import names_of
-from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide, journals_of
+from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide, rows_of
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import BatchTotals, Progress, make_progress
@@ -24,12 +24,10 @@ from ddr_cli.engine.work.session import Session, manifest_of
 from ddr_cli.rows.embeddings import EMBEDDINGS
 from ddr_cli.rows.folder import (
     locked,
-    rescue,
     set_aside,
     set_aside_copy,
 )
-from ddr_cli.rows.journal import OK, UnreadableJournalError
-from ddr_cli.rows.journals import Journals
+from ddr_cli.rows.log import OK, TRIAL_FILES, Rows, UnreadableLogError
 from ddr_cli.rows.manifest import SessionRecord, now
 
 if TYPE_CHECKING:
@@ -86,7 +84,7 @@ class RunOutcome:
 
 
 class SpecRun:
-    """A spec, its plan, and the journals of its result folder.
+    """A spec, its plan, and the rows of its result folder.
 
     Raises InputError if the folder holds rows of another version that `redo` of the settings does
     not replace.
@@ -100,24 +98,24 @@ class SpecRun:
         self._settings = settings
         self._datasets = datasets
         self._redo = Redo.of(settings.redo)
-        self._journals: Journals | None = None
-        self._unreadable: UnreadableJournalError | None = None
+        self._rows: Rows | None = None
+        self._unreadable: UnreadableLogError | None = None
         self.first = self.decide()
 
     def decide(self, splits: int | None = None) -> Decision:
         """Return what a run of the first `splits`, or of all, will do, given the current rows."""
         try:
-            if self._journals is None:
-                self._journals = journals_of(self.folder, self.plan)
-            self._journals.refresh()
-        except UnreadableJournalError as error:
-            self._journals, self._unreadable = None, error
+            if self._rows is None:
+                self._rows = rows_of(self.folder, self.plan)
+            self._rows.refresh()
+        except UnreadableLogError as error:
+            self._rows, self._unreadable = None, error
         except InputError:
             # A run that starts over does not need the unreadable file, which is moved aside.
             if not self._redo.all:
                 raise
-            self._journals = None
-        decision = decide(self.plan, self._journals, self._redo, splits=splits)
+            self._rows = None
+        decision = decide(self.plan, self._rows, self._redo, splits=splits)
         if decision.refusal:
             raise InputError(decision.refusal)
         return decision
@@ -139,15 +137,14 @@ class SpecRun:
             decision = self.decide(splits)
             if decision.start_over:
                 self._start_over(progress)
-            journals = self._journals or journals_of(self.folder, self.plan)
-            self._journals = journals
-            with journals:
-                if decision.replaced:
-                    files = [file.path for file in journals.files]
-                    there = (self.folder / EMBEDDINGS).glob("*.json")
-                    moved = [file for file in there if file.name not in self.plan.kept.values()]
-                    set_aside_copy(self.folder, files, moved)
-                    journals.drop(decision.replaced)
+            rows = self._rows = self._rows or rows_of(self.folder, self.plan)
+            if decision.replaced:
+                files = [path for name in TRIAL_FILES if (path := self.folder / name).exists()]
+                there = (self.folder / EMBEDDINGS).glob("*.json")
+                moved = [file for file in there if file.name not in self.plan.kept.values()]
+                set_aside_copy(self.folder, files, moved)
+            with rows:
+                rows.drop(decision.replaced)
                 # Rows are replaced only once, even if `run` is called again for more splits.
                 done = self._redo.done.union(decision.todo)
                 self._redo = Redo(failed=self._redo.failed, done=done)
@@ -156,18 +153,18 @@ class SpecRun:
                     jobs=self._settings.jobs,
                     timeout=self._settings.timeout,
                     memory_limit=self._settings.memory_limit,
-                    rows_before=len(journals.status),
+                    rows_before=len(rows.rows),
                     data=self._datasets.place(self.plan.spec),
                 )
-                session = Session(self.plan, dataset, draws, journals, progress, record)
+                session = Session(self.plan, dataset, draws, rows, progress, record)
                 try:
                     interrupted = session.run(decision, executor)
-                    journals.settle(self.plan.trials)
+                    rows.settle(self.plan.trials)
                 except DdrError as error:
-                    if journals.is_in_place():
-                        raise
-                    raise InputError(rescue(journals)) from error
-        outcome = self._outcome(decision, journals.status)
+                    if told := rows.rescue():
+                        raise InputError(told) from error
+                    raise
+        outcome = self._outcome(decision, rows.status)
         return replace(outcome, interrupted=interrupted, cpu_seconds=record.cpu_seconds)
 
     def _start_over(self, progress: Progress) -> None:
@@ -177,18 +174,18 @@ class SpecRun:
                 f"{self._unreadable.path} is not a trial log: {self._unreadable.reason}. ddr "
                 f"moved the file to {aside} and runs all trials again."
             )
-        self._journals = None
+        self._rows = None
 
     def _tidied(self, decision: Decision) -> RunOutcome:
         """Update the files of a run that has nothing to do."""
-        journals, manifest = self._journals, manifest_of(self.folder, self.plan)
-        assert journals is not None  # a run without journals has work to do
-        if not (manifest.is_written(self.folder) and journals.is_settled(self.plan.trials)):
+        rows, manifest = self._rows, manifest_of(self.folder, self.plan)
+        assert rows is not None  # a run without rows has work to do
+        if not (manifest.is_written(self.folder) and rows.is_settled(self.plan.trials)):
             with locked(self.folder):
                 manifest.write(self.folder)
-                with journals:
-                    journals.settle(self.plan.trials)
-        return self._outcome(decision, journals.status)
+                with rows:
+                    rows.settle(self.plan.trials)
+        return self._outcome(decision, rows.status)
 
     def _outcome(self, decision: Decision, status: Mapping[str, str]) -> RunOutcome:
         good = sum(each == OK for each in status.values())

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, counted
-from ddr_cli.engine.decide import Decision, Redo, decide, journals_of
+from ddr_cli.engine.decide import Decision, Redo, decide, rows_of
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.growth import too_large
 from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import duration
 from ddr_cli.rows.folder import is_running
-from ddr_cli.rows.journal import OK, TRIAL_FILES, parameter_text, read_rows
+from ddr_cli.rows.log import OK, TRIAL_FILES, parameter_text, read_rows
 from ddr_cli.rows.manifest import SessionRecord, read_manifest
 from ddr_cli.rows.tracebacks import read_tracebacks
 from ddr_cli.spec.sweeps import COMPONENTS
@@ -144,7 +144,7 @@ def describe_plan(
     plan = make_plan(spec, datasets=datasets)
     folder = Path(out) / spec.name
     try:
-        decision = decide(plan, journals_of(folder, plan), Redo())
+        decision = decide(plan, rows_of(folder, plan), Redo())
     except InputError as error:
         decision = Decision((), refusal=str(error))
     # Rows of another version, because of which a run may refuse the folder, are not counted.

@@ -13,7 +13,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.own_code import display_name, is_code, located
 from ddr_cli.evaluation.evaluators import MEASURES
 from ddr_cli.evaluation.metrics import get_scale
-from ddr_cli.rows.journal import OK, TRIAL_FILE, parameter_text, read_rows
+from ddr_cli.rows.log import OK, TRIAL_FILE, parameter_text, read_rows
 from ddr_cli.spec.sweeps import COMPONENTS
 
 if TYPE_CHECKING:

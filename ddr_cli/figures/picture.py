@@ -48,7 +48,7 @@ from ddr_cli.figures.style import (
     set_title,
     with_progress,
 )
-from ddr_cli.rows.journal import OK
+from ddr_cli.rows.log import OK
 from ddr_cli.spec.budgets import ALL, LABELS, Budget
 from ddr_cli.spec.sweeps import COMPONENTS, TRAIN
 

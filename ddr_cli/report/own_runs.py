@@ -17,7 +17,7 @@ from ddr_cli.core.own_code import class_name
 from ddr_cli.report.comparison_tables import comparison_tables
 from ddr_cli.report.run_tables import control_table, run_table
 from ddr_cli.report.table import Table
-from ddr_cli.rows.journal import OK
+from ddr_cli.rows.log import OK
 
 _MOST_REASONS = 20
 

@@ -19,7 +19,7 @@ from ddr_cli.data.cards import load_card
 from ddr_cli.figures.notes import NO_NOTES, Notes
 from ddr_cli.report.table import Table
 from ddr_cli.rows.embeddings import EMBEDDINGS
-from ddr_cli.rows.journal import TRIAL_FILES
+from ddr_cli.rows.log import TRIAL_FILES
 from ddr_cli.rows.manifest import MANIFEST
 
 if TYPE_CHECKING:

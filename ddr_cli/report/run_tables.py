@@ -28,7 +28,7 @@ from ddr_cli.comparison.summary import (
 from ddr_cli.core.errors import printable
 from ddr_cli.core.own_code import class_name
 from ddr_cli.report.table import Table
-from ddr_cli.rows.journal import OK
+from ddr_cli.rows.log import OK
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.sweeps import COMPONENTS, TRAIN
 

@@ -13,7 +13,7 @@ from ddr_cli.core.atomic import as_input_errors, atomic_write, require_file
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.registry import spec_word
 from ddr_cli.core.validation import Frozen
-from ddr_cli.rows.journal import Coordinates
+from ddr_cli.rows.log import Coordinates
 
 EMBEDDINGS = "embeddings"
 

@@ -12,7 +12,6 @@ from filelock import FileLock, Timeout
 
 from ddr_cli.core.atomic import as_input_errors, refuse_link, require_file
 from ddr_cli.core.errors import InputError
-from ddr_cli.rows.journals import Journals
 
 PREVIOUS = "previous"
 LOCK = "run.lock"
@@ -63,36 +62,16 @@ def set_aside(folder: Path) -> Path | None:
         kept = [path for path in folder.iterdir() if path.name not in (PREVIOUS, LOCK)]
         if not kept:
             return None
-        target = _previous(folder)
+        target = previous_folder(folder)
         for path in kept:
             path.rename(target / path.name)
         return target
 
 
-def rescue(journals: Journals) -> str:
-    """Write files again that another program removed or changed; return a message about it."""
-    folder, told, aside = journals.folder, [], ""
-    with as_input_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        changed = [file for file in journals.files if not file.is_in_place()]
-        if any(file.path.exists() for file in changed):
-            target = _previous(folder)
-            aside = f" The previous content was moved to {target}."
-        for file in changed:
-            if file.path.exists():
-                file.path.rename(target / file.path.name)
-            file.write_again()
-            told.append(
-                f"Another program removed or changed {file.path} during the run. ddr wrote all "
-                f"{len(file.rows)} rows again."
-            )
-    return f"{' '.join(told)}{aside} The same command resumes the run from these rows."
-
-
 def set_aside_copy(folder: Path, files: Iterable[Path], moved: Iterable[Path] = ()) -> None:
     """Copy files of a result folder to ``previous/<time>``, and move others there."""
     with as_input_errors(folder):
-        target = _previous(folder)
+        target = previous_folder(folder)
         for path in files:
             shutil.copy2(path, target)
         for path in moved:
@@ -101,7 +80,8 @@ def set_aside_copy(folder: Path, files: Iterable[Path], moved: Iterable[Path] = 
             path.rename(new)
 
 
-def _previous(folder: Path) -> Path:
+def previous_folder(folder: Path) -> Path:
+    """Return a new folder ``previous/<time>``."""
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
     target = folder / PREVIOUS / stamp
     number = 1

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ddr_cli.core.atomic import as_input_errors, require_file
-from ddr_cli.rows.journal import TrialResult
+from ddr_cli.rows.log import TrialResult
 
 TRACEBACK_FILE = "tracebacks.jsonl"
 

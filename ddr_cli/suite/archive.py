@@ -16,7 +16,7 @@ import ddr_cli
 from ddr_cli.core.atomic import as_input_errors, atomic_write
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped
-from ddr_cli.rows.journal import TRIAL_FILES
+from ddr_cli.rows.log import TRIAL_FILES
 from ddr_cli.rows.manifest import MANIFEST, read_manifest
 from ddr_cli.suite.audits import AUDIT_FILE
 from ddr_cli.suite.definition import Suite

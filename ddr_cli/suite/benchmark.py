@@ -20,7 +20,7 @@ from ddr_cli.engine.plan.growth import Growth, growths
 from ddr_cli.evaluation.metrics import measured
 from ddr_cli.numerics.kernels import scale_factor
 from ddr_cli.reducers.registry import REDUCERS, year
-from ddr_cli.rows.journal import OK
+from ddr_cli.rows.log import OK
 from ddr_cli.rows.manifest import days_of, read_manifest
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS

@@ -13,7 +13,7 @@ from ddr_cli.comparison.across_datasets import EQUIVALENCE, difference, scaled_s
 from ddr_cli.comparison.summary import MEAN_LEVEL
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.evaluation.statistics import holm, mean_intervals, rank_intervals
-from ddr_cli.rows.journal import OK
+from ddr_cli.rows.log import OK
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 from ddr_cli.suite.names import CLASSIFIER_TRACK, INDUCTIVE

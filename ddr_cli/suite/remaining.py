@@ -18,17 +18,15 @@ from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import DdrError
 from ddr_cli.core.own_code import class_name, display_name
 from ddr_cli.core.progress import progress_bar
-from ddr_cli.engine.decide import journals_of, stale_rows
+from ddr_cli.engine.decide import rows_of, stale_rows
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
-from ddr_cli.rows.journal import (
-    IDENTITY_COLUMNS,
+from ddr_cli.rows.log import (
     OK,
-    OPTIONAL_COLUMNS,
-    OUTCOME_COLUMNS,
     read_trials,
 )
 from ddr_cli.rows.manifest import here, read_manifest
+from ddr_cli.rows.schema import DESCRIBING, OPTIONAL, OUTCOME
 from ddr_cli.spec.controls import SEEN
 from ddr_cli.spec.feasible import WIDTH
 from ddr_cli.suite.names import FOLDER, SUITE_FILE
@@ -40,8 +38,6 @@ if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
 
 MEASURED, ESTIMATED = "rows", "estimated"
-
-_REDUCER = IDENTITY_COLUMNS.index("reducer")
 
 
 @dataclass(frozen=True)
@@ -105,7 +101,7 @@ class SuitePart:
     def trials(self) -> pd.DataFrame:
         """The current rows, by trial id, with the columns that a suite uses."""
         tuned = {WIDTH, *chain.from_iterable(self.grids.values())}
-        columns = {*IDENTITY_COLUMNS, *OPTIONAL_COLUMNS, *OUTCOME_COLUMNS, SEEN, *self.spec.metrics}
+        columns = {*DESCRIBING, *OPTIONAL, *OUTCOME, SEEN, *self.spec.metrics}
         columns |= {f"reducer.{name}" for name in tuned}
         rows = read_trials(self.folder, which="all", columns=columns).set_index("trial_id")
         return rows[rows.index.isin(self.status.keys())]
@@ -181,12 +177,12 @@ def seen_again(parts: Sequence[SuitePart]) -> list[SuitePart]:
 
 
 def _part(spec: Spec, plan: Plan, folder: Path) -> SuitePart:
-    journals = journals_of(folder, plan)
-    stale = stale_rows(journals, plan)
+    rows = rows_of(folder, plan)
+    stale = stale_rows(rows, plan)
     labels = {display_name(item.name): item.label for item in spec.reducers}
-    old = (row[_REDUCER] for row in (journals.rows if stale else ()) if row[0] in stale)
+    old = (row["reducer"] for row in (rows.rows if stale else ()) if row["trial_id"] in stale)
     named = Counter(labels.get(name, class_name(name)) for name in old)
-    status = {key: value for key, value in journals.status.items() if key not in stale}
+    status = {key: value for key, value in rows.status.items() if key not in stale}
     return SuitePart(spec, plan, folder, status, named)
 
 

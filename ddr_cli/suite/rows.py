@@ -12,7 +12,7 @@ from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.comparison.names import lower_is_better, setting_text
 from ddr_cli.comparison.runs import split_sizes
 from ddr_cli.core.errors import InputError
-from ddr_cli.rows.journal import OK
+from ddr_cli.rows.log import OK
 from ddr_cli.rows.manifest import read_manifest
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import SEEN

@@ -29,7 +29,7 @@ from ddr_cli.core.own_code import class_name, display_name, located, source_of
 from ddr_cli.core.validation import validated
 from ddr_cli.core.yaml_loader import parse, read_document
 from ddr_cli.reducers.registry import reference, year
-from ddr_cli.rows.journal import TRIAL_FILES, read_rows, read_trials
+from ddr_cli.rows.log import TRIAL_FILES, read_rows, read_trials
 from ddr_cli.rows.manifest import (
     MANIFEST,
     here,

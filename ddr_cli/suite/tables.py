@@ -22,7 +22,7 @@ from ddr_cli.engine.plan.growth import too_large
 from ddr_cli.engine.progress import duration
 from ddr_cli.report.page import short
 from ddr_cli.report.table import Table
-from ddr_cli.rows.journal import OK
+from ddr_cli.rows.log import OK
 from ddr_cli.spec.model import Spec
 from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.leaderboard import Leaderboard, rank_text, ranks_text

@@ -24,7 +24,7 @@ from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.numerics.scatter import data_span
 from ddr_cli.reducers import discriminant
 from ddr_cli.reducers.registry import REDUCERS
-from ddr_cli.rows.journal import OK, TrialResult
+from ddr_cli.rows.log import OK, TrialResult
 from ddr_cli.suite.remaining import method_seconds
 from tests.conftest import OneAfterTheOther
 

@@ -21,7 +21,7 @@ from ddr_cli.report.run_tables import run_table
 from ddr_cli.report.table import Table
 from ddr_cli.rows.embeddings import read_embeddings
 from ddr_cli.rows.folder import locked
-from ddr_cli.rows.journal import Journal
+from ddr_cli.rows.log import Rows
 from ddr_cli.spec import make_spec
 
 
@@ -214,7 +214,7 @@ def test_a_pipe_in_a_results_folder_is_not_read(tmp_path, run, name):
     (folder / name).parent.mkdir(exist_ok=True)
     os.mkfifo(folder / name)
     reading = {
-        "trials.csv": lambda: Journal(folder / name, ()),
+        "trials.csv": lambda: Rows(folder, dict, ()),
         "run.lock": locked(folder).__enter__,
     }
     with pytest.raises(InputError, match="a device or a pipe"):

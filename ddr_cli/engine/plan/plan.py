@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,13 +14,14 @@ from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.identity import (
     TrialIds,
     canonical_json,
-    described,
     of_registered,
 )
 from ddr_cli.engine.plan.searches import OUT_OF_SAMPLE, QUERIES, transforms_by_neighbors
+from ddr_cli.rows.log import parameter_text
+from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.feasible import WIDTH
 from ddr_cli.spec.method_name import method_name
-from ddr_cli.spec.sweeps import COMPONENTS
+from ddr_cli.spec.sweeps import TRAIN
 
 if TYPE_CHECKING:
     from ddr_cli.reducers.registry import Traits
@@ -121,60 +122,28 @@ class Plan:
         return tuple(trial for fits in chosen for fit in fits for trial in fit.trials)
 
     @cached_property
-    def parameters(self) -> tuple[str, ...]:
-        """The dotted names of all parameters that the trials have, sorted."""
-        names = set()
-        for fit in next(iter(self.fits.values()), ()):
-            for reducer, evaluator in chain(*map(_settings_of, fit.trials.values())):
-                names |= {f"reducer.{name}" for name in (*reducer.params, "mode")}
-                names |= {f"classifier.{name}" for name in evaluator.params}
-        return tuple(sorted(names))
-
-    @cached_property
-    def unstated(self) -> dict[str, set[str]]:
-        """The parameters that have their default in every trial, and the components with them."""
-        stated: set[str] = set()
-        having: dict[str, set[str]] = {}
-        # Trials share settings, so each setting is examined once.
-        settings: dict[int, tuple[str, Setting]] = {}
-        for fit in next(iter(self.fits.values()), ()):
-            for pair in chain(*map(_settings_of, fit.trials.values())):
-                for kind, setting in zip(COMPONENTS, pair, strict=True):
-                    settings[id(setting)] = kind, setting
-        for kind, setting in settings.values():
-            stated |= {f"{kind}.{name}" for name in described(setting)["params"]}
-            for name in setting.params:
-                having.setdefault(f"{kind}.{name}", set()).add(display_name(setting.name))
-        return {column: names for column, names in having.items() if column not in stated}
-
-    def names_of(self, trial_id: str) -> dict[str, str]:
-        """Return the labels of a trial's reducer and evaluator, and its control."""
-        return {column: name(self.trials[trial_id]) for column, name in _NAMES.items()}
-
-    def values_of(self, trial_id: str, column: str) -> list[object]:
-        """Return the values that a trial may have in a column: several if a parameter is tuned.
-
-        There are none for an unknown trial, nor for columns other than labels and parameters.
-        """
-        trial = self.trials.get(trial_id)
-        if trial is not None and column in _NAMES:
-            return [_NAMES[column](trial)]
-        kind, _, name = column.partition(".")
-        pairs = () if trial is None else _settings_of(trial)
-        components = [pair[COMPONENTS.index(kind)].params for pair in pairs if kind in COMPONENTS]
-        return [params[name] for params in components if name in params]
-
-    @cached_property
-    def optional_columns(self) -> tuple[str, ...]:
-        """The columns of the journal that only some specs use."""
-        trials = self.trials.values()
-        used: dict[str, bool] = {
-            "split.train": any(key.train is not None for key in self.fits),
-            "labels": any(trial.labels is not None for trial in trials),
-        }
-        tuned = any(trial.tuning is not None for trial in trials)
-        used |= dict.fromkeys(("tuned", "inner_score", "tune_seconds"), tuned)
-        return tuple(name for name, is_used in used.items() if is_used)
+    def lines(self) -> dict[str, dict[str, str]]:
+        """The cells that describe each trial in its row, by trial id; see `ddr_cli.rows.schema`."""
+        has_budgets = any(trial.labels is not None for trial in self.trials.values())
+        settings: dict[tuple[int, int, int], dict[str, str]] = {}
+        lines = {}
+        for trial_id, trial in self.trials.items():
+            # Trials share settings, so the cells of each are made once.
+            key = id(trial.reducer), id(trial.evaluator), id(trial.tuning)
+            if key not in settings:
+                settings[key] = _setting_cells(trial)
+            lines[trial_id] = {
+                "trial_id": trial_id,
+                "dataset": self.data.name,
+                "split": trial.split.name,
+                "control": trial.role,
+                **settings[key],
+            }
+            if trial.split.train is not None:
+                lines[trial_id][TRAIN] = parameter_text(trial.split.train)
+            if has_budgets:
+                lines[trial_id][LABELS] = ALL if trial.labels is None else str(trial.labels)
+        return lines
 
     @property
     def n_fits(self) -> int:
@@ -228,11 +197,26 @@ def make_plan(
     return Plan(spec, data, planned, sharing.searches(), kept)
 
 
-_NAMES: Mapping[str, Callable[[Cell], str]] = {
-    "reducer_label": lambda trial: method_name(trial.reducer.label),
-    "classifier_label": lambda trial: method_name(trial.evaluator.label),
-    "control": lambda trial: trial.role,
-}
+def parameter_cells(reducer: Setting, evaluator: Setting) -> dict[str, str]:
+    """Return the parameters of a reducer and an evaluator as cells of a row."""
+    params = {f"reducer.{name}": value for name, value in reducer.params.items()}
+    params |= {"reducer.mode": reducer.mode}
+    params |= {f"classifier.{name}": value for name, value in evaluator.params.items()}
+    return {name: parameter_text(value) for name, value in params.items()}
+
+
+def _setting_cells(trial: Cell) -> dict[str, str]:
+    """Return the cells of a trial's methods; of a tuned trial, parameters that are not tuned."""
+    first, *others = (parameter_cells(*pair) for pair in _settings_of(trial))
+    cells = {
+        "reducer": display_name(trial.reducer.name),
+        # This column also names measures.
+        "classifier": display_name(trial.evaluator.name),
+        "reducer_label": method_name(trial.reducer.label),
+        "classifier_label": method_name(trial.evaluator.label),
+        **{name: text for name, text in first.items() if all(one[name] == text for one in others)},
+    }
+    return cells | ({"tuned": str(len(others) + 1)} if trial.tuning else {})
 
 
 def _settings_of(cell: Cell) -> Sequence[tuple[Setting, Setting]]:

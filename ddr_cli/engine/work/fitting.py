@@ -53,7 +53,7 @@ from ddr_cli.numerics.sharing import sharing
 from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.reducer import LinearReducer
 from ddr_cli.reducers.registry import REDUCERS, get_traits
-from ddr_cli.rows.journal import FAILED, OK, Coordinates, TrialResult, one_line
+from ddr_cli.rows.log import FAILED, OK, Coordinates, TrialResult, one_line
 
 # Up to this many features, one factorisation costs less than a projection for each n_components.
 _FEW_FEATURES = 200

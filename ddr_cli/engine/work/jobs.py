@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ddr_cli.core.errors import DdrError
-from ddr_cli.rows.journal import Coordinates, TrialResult
+from ddr_cli.rows.log import Coordinates, TrialResult
 
 if TYPE_CHECKING:
     import numpy as np

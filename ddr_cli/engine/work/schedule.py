@@ -30,7 +30,7 @@ from ddr_cli.engine.work.jobs import (
 )
 from ddr_cli.evaluation.evaluators import evaluator_registry
 from ddr_cli.reducers.registry import REDUCERS
-from ddr_cli.rows.journal import FAILED, TIMEOUT, Coordinates, TrialResult
+from ddr_cli.rows.log import FAILED, TIMEOUT, Coordinates, TrialResult
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 
 if TYPE_CHECKING:

@@ -16,16 +16,15 @@ import numpy as np
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import display_name
+from ddr_cli.engine.plan.plan import parameter_cells
 from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.engine.work.schedule import Ended, KeptCoordinates, Schedule
 from ddr_cli.engine.work.scoring import is_measure, load_evaluator, majority_scores
 from ddr_cli.engine.work.scratch import Scratch
 from ddr_cli.rows.embeddings import EMBEDDINGS, KeptEmbedding
-from ddr_cli.rows.journal import OK, Coordinates, TrialResult, parameter_text
-from ddr_cli.rows.journals import Journals
+from ddr_cli.rows.log import OK, Coordinates, Rows, TrialResult
 from ddr_cli.rows.manifest import Manifest, SessionRecord, now, read_manifest
 from ddr_cli.rows.tracebacks import Tracebacks
-from ddr_cli.spec.budgets import ALL
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from ddr_cli.engine.progress import Progress
     from ddr_cli.engine.work.draws import Draws
     from ddr_cli.engine.work.jobs import Executor
-    from ddr_cli.spec import Cell, Setting, Spec
+    from ddr_cli.spec import Cell, Spec
 
 _SECONDS_DECIMALS = 6
 _COORDINATE_DIGITS = 5
@@ -48,7 +47,7 @@ class Session:
         plan: Plan,
         dataset: Dataset,
         draws: Draws,
-        journals: Journals,
+        rows: Rows,
         progress: Progress,
         record: SessionRecord,
     ) -> None:
@@ -56,22 +55,22 @@ class Session:
         self._dataset = dataset
         self._draws = draws
         self._labels = Labels.of(dataset)
-        self._journals = journals
+        self._rows = rows
         self._progress = progress
         self._record = record
-        self._tracebacks = Tracebacks(journals.folder)
+        self._tracebacks = Tracebacks(rows.folder)
         self._ended = 0
         self._failed = 0
 
     def run(self, decision: Decision, executor: Executor) -> bool:
         """Run the trials of a decision; return whether they were interrupted."""
         todo, asked = decision.todo, len(decision.asked)
-        folder = self._journals.folder
+        folder = self._rows.folder
         manifest = manifest_of(folder, self._plan)
         manifest.sizes = dict(self._draws.sizes)
         manifest.begin_session(self._record, packages_of(self._plan.spec))
         manifest.write(folder)
-        status = self._journals.status
+        status = self._rows.status
         failed_before = sum(each != OK for each in status.values())
         failed_before -= sum(status.get(each, OK) != OK for each in todo)
         self._progress.begin(self._plan.spec.name, asked, asked - len(todo), failed_before)
@@ -112,7 +111,7 @@ class Session:
                     for ended in ends:
                         if schedule.is_prepared and not record.startup_seconds:
                             record.startup_seconds = round(time.perf_counter() - wall, 3)
-                            manifest.write(self._journals.folder)
+                            manifest.write(self._rows.folder)
                         self._take(ended)
         finally:
             spent = time.process_time() - cpu + (schedule.cpu_seconds if schedule else 0)
@@ -131,37 +130,21 @@ class Session:
         if not results:
             return
         self._tracebacks.keep(results)
-        self._journals.append([self._row(result) for result in results])
+        self._rows.append({result.trial_id: self._outcome(result) for result in results})
         failed = sum(result.status != OK for result in results)
         self._ended += len(results)
         self._failed += failed
         self._progress.advance(len(results) - failed, failed)
 
-    def _row(self, result: TrialResult) -> dict[str, object]:
-        trial = self._plan.trials[result.trial_id]
-        pairs = [(trial.reducer, trial.evaluator)]
-        if trial.tuning is not None:
-            chosen = result.candidate
-            candidates = trial.tuning.candidates
-            pairs = [*pairs, *candidates] if chosen is None else [candidates[chosen]]
-        first, *others = (
-            self._cells("reducer", one) | self._cells("classifier", other) for one, other in pairs
-        )
-        # If no setting was selected, parameters that differ between the candidates have no value.
-        cells = {k: v for k, v in first.items() if all(one[k] == v for one in others)}
+    def _outcome(self, result: TrialResult) -> dict[str, object]:
+        """Return what a trial's row has besides its line of the plan."""
+        trial, chosen = self._plan.trials[result.trial_id], result.candidate
+        selected = {}
+        if trial.tuning is not None and chosen is not None:
+            selected = parameter_cells(*trial.tuning.candidates[chosen])
         return {
-            "trial_id": result.trial_id,
-            "dataset": self._plan.data.name,
-            "split": trial.split.name,
+            **selected,
             "split_hash": self._draws.hashes[trial.split.name],
-            "reducer": display_name(trial.reducer.name),
-            # This column also names measures, as in existing journals.
-            "classifier": display_name(trial.evaluator.name),
-            **self._plan.names_of(result.trial_id),
-            **cells,
-            "split.train": trial.split.train,
-            "labels": ALL if trial.labels is None else trial.labels,
-            "tuned": len(trial.tuning.candidates) if trial.tuning is not None else None,
             "inner_score": result.inner_score,
             "tune_seconds": _rounded(result.tune_seconds),
             **(result.metrics if result.status == OK else self._constant_scores(trial)),
@@ -183,11 +166,6 @@ class Session:
             labels=trial.labels,
             groups=None if labels.groups is None else labels.groups[split.test],
         )
-
-    def _cells(self, kind: str, setting: Setting) -> dict[str, str]:
-        values = dict(setting.params) | ({"mode": setting.mode} if kind == "reducer" else {})
-        cells = {f"{kind}.{name}": parameter_text(value) for name, value in values.items()}
-        return {name: text for name, text in cells.items() if name in self._plan.parameters}
 
     def _keep(self, embedded: KeptCoordinates) -> None:
         opened, fit = embedded.split, embedded.fit
@@ -211,7 +189,7 @@ class Session:
                 subclasses=None if own.subclasses is None else tuple(own.subclasses.tolist()),
                 coordinates=_shortened(coordinates),
                 prototypes=None if prototypes is None else _shortened(prototypes),
-            ).write(self._journals.folder / EMBEDDINGS / self._plan.kept[trial_id])
+            ).write(self._rows.folder / EMBEDDINGS / self._plan.kept[trial_id])
 
 
 def manifest_of(folder: Path, plan: Plan) -> Manifest:

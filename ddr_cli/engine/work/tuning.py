@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from ddr_cli.engine.work.jobs import Evaluation, FitJob, TuneJob
 from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale
-from ddr_cli.rows.journal import FAILED, OK, TrialResult
+from ddr_cli.rows.log import FAILED, OK, TrialResult
 
 # Means that differ only by rounding are ties, and the first setting of a tie is selected.
 _DECIMALS = 12

@@ -6,18 +6,27 @@ import pandas as pd
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.rows.journal import (
-    Journal,
-    UnreadableJournalError,
-    journal_columns,
+from ddr_cli.rows.log import (
+    Rows,
+    UnreadableLogError,
     one_line,
     parameter_text,
     read_trials,
 )
+from ddr_cli.rows.schema import DESCRIBING, OUTCOME
 
-COLUMNS = journal_columns(
-    ["reducer.beta", "classifier.n_neighbors", "reducer.mode", "reducer.flag"], ["error"]
-)
+PARAMETERS = ("classifier.n_neighbors", "reducer.beta", "reducer.flag", "reducer.mode")
+METRICS = ("error",)
+COLUMNS = (*DESCRIBING, *PARAMETERS, *METRICS, *OUTCOME)
+
+
+def opened(folder, *parameters):
+    """Return the rows of a folder, with a plan of ten trials that have these parameters."""
+    planned = {f"{n:016x}": {"control": ""} for n in range(10)}
+    # The outcomes of these trials give their cells.
+    return Rows(
+        folder, lambda: {"": dict.fromkeys(parameters or PARAMETERS, "")} | planned, METRICS
+    )
 
 
 def row(number, status="ok", **more):
@@ -39,19 +48,23 @@ def row(number, status="ok", **more):
 
 
 def write(folder, rows):
-    path = folder / "trials.csv"
-    with Journal(path, COLUMNS) as journal:
-        journal.append(rows)
-    return path
+    with opened(folder) as log:
+        append(log, *rows)
+    return folder / "trials.csv"
 
 
-def test_columns_are_in_the_documented_order():
-    assert (
+def append(log, *rows):
+    log.append({row["trial_id"]: row for row in rows})
+
+
+def test_columns_are_in_the_documented_order(tmp_path):
+    columns = (
         *("trial_id", "dataset", "split", "split_hash", "reducer", "classifier"),
         *("reducer_label", "classifier_label", "control"),
         *("classifier.n_neighbors", "reducer.beta", "reducer.flag", "reducer.mode"),
         *("error", "status", "reason", "fit_seconds", "eval_seconds"),
-    ) == COLUMNS
+    )
+    assert opened(tmp_path).columns == columns == COLUMNS
 
 
 def test_rows_come_back_typed(tmp_path):
@@ -106,9 +119,8 @@ def test_a_formula_is_none_in_the_file_and_comes_back(tmp_path, text):
     read = read_trials(tmp_path).loc[0]
     assert [read["reason"], str(read["reducer.mode"]), read["error"]] == [text, text, -0.5]
     # Other columns cause the trial log to be written again.
-    more = journal_columns([*COLUMNS[9:13], "reducer.new"], ["error"])
-    with Journal(path, more) as journal:
-        assert text in journal.rows[0]
+    with opened(tmp_path, *PARAMETERS, "reducer.new") as log:
+        assert text in next(iter(log.rows)).values()
 
 
 @pytest.mark.parametrize("torn", [b"abc", b'0000000000000007,"iri', b"\0" * 100, b"x,y\0\0\0\n"])
@@ -118,9 +130,9 @@ def test_a_torn_last_line_is_not_read_and_cut_off(tmp_path, torn):
     path.write_bytes(whole + torn)
     assert len(read_trials(tmp_path)) == 2
     assert path.read_bytes() == whole + torn
-    with Journal(path, COLUMNS) as journal:
-        assert len(journal.status) == 2
-        journal.append([row(2)])
+    with opened(tmp_path) as log:
+        assert len(log.status) == 2
+        append(log, row(2))
     assert path.read_bytes().startswith(whole)
     assert read_trials(tmp_path)["trial_id"].tolist() == [f"{n:016x}" for n in range(3)]
 
@@ -204,8 +216,8 @@ def test_quotes_and_other_line_ends_are_read(tmp_path):
 def test_a_file_that_is_no_trial_log_is_never_overwritten(tmp_path, change):
     path = write(tmp_path, [row(0)])
     path.write_bytes(content := change(path.read_bytes()))
-    with pytest.raises(UnreadableJournalError, match="not a trial log"):
-        Journal(path, COLUMNS)
+    with pytest.raises(UnreadableLogError, match="not a trial log"):
+        opened(tmp_path)
     assert path.read_bytes() == content
 
 
@@ -216,32 +228,29 @@ def test_a_file_that_is_no_trial_log_is_never_overwritten(tmp_path, change):
 def test_another_csv_is_not_taken_for_a_journal(tmp_path, header):
     (tmp_path / "trials.csv").write_text(header + "\n")
     with pytest.raises(InputError, match="not a trial log"):
-        Journal(tmp_path / "trials.csv", COLUMNS)
+        opened(tmp_path)
     assert (tmp_path / "trials.csv").read_text() == header + "\n"
 
 
 def test_the_last_row_of_a_trial_counts_and_settling_keeps_it_alone(tmp_path):
     path = tmp_path / "trials.csv"
-    with Journal(path, COLUMNS) as journal:
-        journal.append([row(2), row(0, "failed"), row(1)])
-        journal.append([row(0)])
-        assert journal.status[f"{0:016x}"] == "ok"
+    with opened(tmp_path) as log:
+        append(log, row(2), row(0, "failed"), row(1))
+        append(log, row(0))
+        assert log.status[f"{0:016x}"] == "ok"
         assert read_trials(tmp_path)["status"].tolist() == ["ok"] * 3
-        journal.settle([f"{n:016x}" for n in range(3)])
+        log.settle([f"{n:016x}" for n in range(3)])
         assert path.read_text().count("\n") == 4
-        journal.append([row(3)])
+        append(log, row(3))
     table = read_trials(tmp_path)
     assert table["trial_id"].tolist() == [f"{n:016x}" for n in range(4)]
-    assert [entry.name for entry in tmp_path.iterdir()] == ["trials.csv"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["controls.csv", "trials.csv"]
 
 
 def test_new_parameter_columns_leave_the_old_rows_as_they_were(tmp_path):
     write(tmp_path, [row(0)])
-    wider = journal_columns(
-        ["reducer.beta", "classifier.alpha", "classifier.n_neighbors"], ["error"]
-    )
-    with Journal(tmp_path / "trials.csv", wider) as journal:
-        journal.append([row(1, **{"classifier.alpha": "0.5"})])
+    with opened(tmp_path, "reducer.beta", "classifier.alpha", "classifier.n_neighbors") as log:
+        append(log, row(1, **{"classifier.alpha": "0.5"}))
     table = read_trials(tmp_path)
     assert table["reducer.beta"].tolist() == [0.5, 0.5]
     assert table["classifier.alpha"].isna().tolist() == [True, False]
@@ -257,22 +266,22 @@ def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path, monkeypatch):
             return real_write(descriptor, bytes(data[:50]))
         raise OSError(28, "No space left on device")
 
-    with Journal(path, COLUMNS) as journal:
+    with opened(tmp_path) as log:
         monkeypatch.setattr(os, "write", half)
         with pytest.raises(InputError, match="No space left"):
-            journal.append([row(1)])
+            append(log, row(1))
         assert path.read_bytes() == whole
         monkeypatch.undo()
-        journal.append([row(1)])
+        append(log, row(1))
     assert len(read_trials(tmp_path)) == 2
 
 
 def test_rows_are_on_the_disk_before_the_run_goes_on(tmp_path, monkeypatch):
     path, synced = write(tmp_path, []), []
-    with Journal(path, COLUMNS) as journal:
+    with opened(tmp_path) as log:
         monkeypatch.setattr(os, "fsync", lambda _: synced.append(path.read_bytes().count(b"\n")))
-        journal.append([row(0)])
-        journal.append([row(1), row(2)])
+        append(log, row(0))
+        append(log, row(1), row(2))
     assert synced == [2, 4]
 
 
