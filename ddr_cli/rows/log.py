@@ -120,10 +120,8 @@ class Rows:
             return
         read = {name: _read(self.folder / name) for name in TRIAL_FILES}
         self._stamps = stamps
-        self._controls = {row["trial_id"] for row in read[CONTROLS].rows}
-        self._rows: dict[str, Line] = {
-            row["trial_id"]: row for name in TRIAL_FILES for row in read[name].rows
-        }
+        self._controls = {*read[CONTROLS].lines}
+        self._rows: dict[str, Line] = read[TRIAL_FILE].lines | read[CONTROLS].lines
         self.metrics = {metrics_in(each.header) for each in read.values() if each.rows}
 
     @property
@@ -257,7 +255,7 @@ class Rows:
             if _stamp(path) == self._stamps[name]:
                 return True
             is_same = os.path.samestat(path.stat(), os.fstat(self._files[name]))
-            there = {row["trial_id"]: row for row in _read(path).rows}
+            there = _read(path).lines
         except (OSError, InputError):
             return False
         return is_same and there == self._by_file(self._rows)[name]
@@ -346,11 +344,16 @@ def _columns_of(folder: Path) -> dict[str, list[str]]:
         raise InputError(f"There is no {TRIAL_FILE} in {folder}; run a spec first.")
     files = [_read(folder / name) for name in TRIAL_FILES]
     found = dict.fromkeys(name for file in files for name in file.header)
-    names = [*found] or [*DESCRIBING, *OUTCOME]
+    columns: dict[str, list[str]] = {name: [] for name in [*found] or [*DESCRIBING, *OUTCOME]}
+    for header, rows in files:
+        own = dict(zip(header, zip(*rows, strict=True), strict=False))
+        for name, cells in columns.items():
+            cells += own.get(name, [""] * len(rows))
     # A trial that was run again has several rows, and a run that was killed while it moved rows
     # leaves them in both files.
-    rows = list({row["trial_id"]: row for file in files for row in file.rows}.values())
-    columns = {name: [row.get(name, "") for row in rows] for name in names}
+    last = {trial: row for row, trial in enumerate(columns["trial_id"])}
+    if len(last) < len(columns["trial_id"]):
+        columns = {name: [cells[row] for row in last.values()] for name, cells in columns.items()}
     # The file may come from anyone, and its cells are also printed on the terminal.
     return {
         name: cells if "".join(cells).isprintable() else list(map(printable, cells))
@@ -460,15 +463,21 @@ def _numbers(name: str, cells: Sequence[str], folder: Path) -> Any:
     place = next(
         f"{path}, line {number}"
         for path in (folder / file for file in TRIAL_FILES)
-        for number, row in enumerate(_read(path).rows, start=2)
-        if printable(row.get(name, "")) == wrong[0]
+        for header, rows in [_read(path)]
+        for number, row in enumerate(rows, start=2)
+        if name in header and printable(row[header.index(name)]) == wrong[0]
     )
     raise InputError(f"{place}: {name} is {wrong[0]!r}, not a number; restore the file.")
 
 
 class _File(NamedTuple):
     header: tuple[str, ...]
-    rows: list[dict[str, str]]
+    rows: list[list[str]]
+
+    @property
+    def lines(self) -> dict[str, Line]:
+        """The last row of each trial."""
+        return {row[0]: dict(zip(self.header, row, strict=True)) for row in self.rows}
 
 
 def _read(path: Path) -> _File:
@@ -492,8 +501,10 @@ def _read(path: Path) -> _File:
             raise InputError(
                 f"{path}, line {number}: {wrong}; restore the file or delete the line."
             )
-    rows = csv.reader(lines)
-    return _File(header, [dict(zip(header, map(from_cell, row), strict=True)) for row in rows])
+    rows = list(csv.reader(lines))
+    if any("'" in line for line in lines):
+        rows = [[from_cell(cell) for cell in row] for row in rows]
+    return _File(header, rows)
 
 
 def _parsed(text: str) -> list[list[str]]:
