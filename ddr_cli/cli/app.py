@@ -19,7 +19,6 @@ from ddr_cli.cli import (
     data,
     describe,
     embed,
-    fit,
     listing,
     new,
     plan,
@@ -115,7 +114,6 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
     "sweep": sweep.sweep,
     "embed": embed.embed,
-    "fit": fit.fit,
     "report": report.report,
     "compare": compare.compare,
     "status": status.status,
@@ -128,10 +126,33 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 for _name, _command in _COMMANDS.items():
     app.command(_name, help=_help(_command))(_command)
 app.callback(help=_help(root))(root)
+
+# The former names of commands, kept for one release, and what to use instead.
+MOVED = {
+    "fit": "ddr_cli.Results(FOLDER).best_pipeline() returns the pipeline; see docs/models.md",
+}
+
+
+def _pointer(name: str, instead: str) -> Callable[..., None]:
+    def moved() -> None:
+        raise InputError(f"'ddr {name}' no longer exists: {instead}.")
+
+    return moved
+
+
+def _point(group: typer.Typer, name: str, instead: str) -> None:
+    settings = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    word = name.rpartition(" ")[2]
+    group.command(word, hidden=True, context_settings=settings)(_pointer(name, instead))
+
+
 for _name, _group in {"data": data.app, "new": new.app, "suite": suite.app}.items():
     for _entry in _group.registered_commands:
         _entry.help = _help(_entry.callback)
     app.add_typer(_group, name=_name)
+for _name, _instead in MOVED.items():
+    _place = {"data": data.app, "suite": suite.app}.get(_name.partition(" ")[0], app)
+    _point(_place, _name, _instead)
 
 
 _ALLOCATIONS = 50_000
