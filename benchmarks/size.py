@@ -51,11 +51,10 @@ def code_lines(source: str, tree: ast.AST) -> int:
 
 
 def leaf_commands(command: Any) -> Iterator[Any]:
-    """Yield the commands below a group that are neither groups themselves nor hidden."""
+    """Yield the commands below a group that are not groups themselves."""
     commands = getattr(command, "commands", None)
     if commands is None:
-        if not command.hidden:
-            yield command
+        yield command
     else:
         for sub in commands.values():
             yield from leaf_commands(sub)
