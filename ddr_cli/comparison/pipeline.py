@@ -67,7 +67,7 @@ def _best_trial(summary: Summary) -> dict[str, Any]:
     trials = summary.row(best[0]).trials
     columns = parameter_columns(trials.columns)
     times = trials.groupby(columns, dropna=False, sort=False)["split"].transform("size")
-    found: dict[str, Any] = trials.iloc[int(times.to_numpy().argmax())].to_dict()
+    found: dict[Any, Any] = trials.iloc[int(times.to_numpy().argmax())].to_dict()
     return found | {TUNED: spec.tune is not None}
 
 
