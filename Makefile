@@ -71,8 +71,8 @@ typecheck: $(VENV)/.installed-dev ## Check types with mypy.
 unit: $(VENV)/.installed-dev ## Run the tests only.
 	$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-smoke: $(VENV)/.installed ## Validate all specs, run the embedded ones, and check the recorded verdicts.
-	$(BIN)/ddr validate configs/*.yaml
+smoke: $(VENV)/.installed ## Check all specs, run the embedded ones, and check the recorded verdicts.
+	$(BIN)/ddr plan configs/*.yaml
 	$(BIN)/ddr run $(EXAMPLES) --repeats 2 --jobs $(JOBS) --out build/smoke
 	$(BIN)/ddr report build/smoke
 	$(BIN)/ddr report $(RESULTS) --check

@@ -22,13 +22,11 @@ REASONS = {
     "about a quarter of the time of `ddr suite page`; computing 130 leaderboards takes about a "
     "sixth.",
     "suite status, from scratch": "Importing the methods and their libraries takes about two "
-    "fifths of the time of `ddr suite status`. Most of the rest is spent on making the specs of 46 "
+    "fifths of the time of `ddr status lite`. Most of the rest is spent on making the specs of 46 "
     "methods on each data set of each track, with the ids of 27,590 trials.",
-    "suite status with costs, from scratch": "With `--hours`, `ddr suite status` also reads the "
+    "suite status with costs, from scratch": "With `--hours`, `ddr status lite` also reads the "
     "times in each trial log.",
-    "suite table, from scratch": "`ddr suite table` does the same work as `ddr suite status`, and "
+    "suite table, from scratch": "`ddr suite table` does the same work as `ddr status lite`, and "
     "also collects all rows in one table.",
-    "validate, all specs": "Importing the methods and their libraries takes more than half of the "
-    "time of `ddr validate`.",
 }
 """Works of the methods' table with their size; rows of the others as their tables name them."""

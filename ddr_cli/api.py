@@ -18,6 +18,7 @@ from ddr_cli.core.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+    from sklearn.pipeline import Pipeline
 
     from ddr_cli.comparison.compare import Comparison
     from ddr_cli.comparison.summary import Summary
@@ -230,6 +231,36 @@ class Results:
             As for `ddr_cli.compare`.
         """
         return compare(self, *others, **options)
+
+    def best_pipeline(self, *, trust: bool = False) -> Pipeline:
+        """Return the preprocessing, reducer and classifier of the best setting, not fitted.
+
+        The best setting has the best mean of the run's first metric over the test sets, which
+        makes this mean optimistic. If the run tuned, it has the best mean score on inner folds, and
+        its parameters are those that most splits chose. Methods that cannot transform new samples
+        are left out.
+
+        Parameters
+        ----------
+        trust : bool
+            Run code that the spec names by its file or module, with your permissions.
+
+        Returns
+        -------
+        sklearn.pipeline.Pipeline
+            A pipeline to fit to your data. Components that use random numbers have the seed of the
+            run's first split.
+
+        Raises
+        ------
+        InputError
+            If the run is not complete, or has no such method.
+        """
+        from ddr_cli.comparison.pipeline import best_pipeline
+        from ddr_cli.core.own_code import trusting
+
+        with trusting(trust):
+            return best_pipeline(self._summary)
 
     def write(self) -> list[Path]:
         """Write ``summary.csv``, ``figure.svg`` and ``figure.png`` into the folder.

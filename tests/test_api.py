@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 from PIL import Image
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsClassifier
@@ -23,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import ddr_cli
+from ddr_cli.core.embedding import fit_transform
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import hash_of
 from ddr_cli.data import load_dataset
@@ -366,3 +367,76 @@ def test_rows_without_a_class_are_kept_if_asked_for():
         found = ddr_cli.make_dataset([[0.0], [1.0], [2.0]], y, unlabelled=True)
         assert found.y.tolist() == [0, 1, -1]
     assert ddr_cli.make_dataset([[0.0], [1.0]], [1, -1]).target_names == ("-1", "1")
+
+
+# -- the best method as a pipeline -----------------------------------------------------------------
+
+PAIR = {**SPEC, "reducers": [{"name": name, "n_components": 2} for name in ("lda", "pca")]}
+
+
+def named_steps(pipeline):
+    return [type(step).__name__ for _, step in pipeline.steps]
+
+
+def test_the_best_pipeline_has_the_run_s_steps_and_is_not_fitted(tmp_path):
+    run = ddr_cli.run({**PAIR, "preprocess": ["standardize"]}, out=tmp_path, name="best")
+    best = run.trials.groupby("reducer")["error"].mean().idxmin()
+    pipeline = run.best_pipeline()
+    assert named_steps(pipeline) == ["Standardize", best.upper(), "KNNClassifier"]
+    assert not hasattr(pipeline[-1], "classes_")
+    iris = load_dataset("iris")
+    expected = fit_transform(clone(pipeline[1]), StandardScaler().fit_transform(iris.X), iris.y)
+    pipeline.fit(iris.X, iris.y)
+    assert pipeline[:-1].transform(iris.X) == pytest.approx(expected, abs=1e-6)
+    assert (pipeline.predict(iris.X) == iris.y).mean() > 0.9
+
+
+def test_the_best_pipeline_has_the_best_value_of_a_sweep(tmp_path):
+    swept = {"reducer.n_components": [1, 2, 3], "classifier.n_neighbors": [1, 5]}
+    run = ddr_cli.run({**SPEC, "reducers": ["pca"], "sweep": swept}, out=tmp_path, name="swept")
+    best = run.summary.loc[run.summary["mean"].idxmin()]
+    reducer, classifier = (step for _, step in run.best_pipeline().steps)
+    assert reducer.n_components == best["reducer.n_components"]
+    assert classifier.n_neighbors == best["classifier.n_neighbors"]
+
+
+def test_a_tuned_pipeline_has_the_setting_that_most_splits_chose(tmp_path):
+    tuned = {
+        "reducers": [{"name": "lda", "n_components": {"grid": [1, 2]}}, "none"],
+        "tune": {"budget": 2, "folds": 2},
+    }
+    run = ddr_cli.run({**SPEC, **tuned}, out=tmp_path, name="tuned")
+    trials = run.trials.dropna(subset=["tuned"])
+    best = trials.groupby("reducer")["inner_score"].mean().idxmin()
+    reducer = run.best_pipeline()[0]
+    assert type(reducer).__name__ == {"lda": "LDA", "none": "NoReduction"}[best]
+    if best == "lda":
+        chosen = trials[trials["reducer"] == "lda"]["reducer.n_components"]
+        assert reducer.n_components == chosen.mode().min()
+
+
+def test_the_best_pipeline_needs_a_complete_run_of_a_method_that_transforms(tmp_path):
+    ccdr = {"name": "ccdr", "n_components": 2, "mode": "transductive"}
+    run = ddr_cli.run({**SPEC, "reducers": [ccdr]}, out=tmp_path, name="ccdr")
+    with pytest.raises(InputError, match=r"reducer\.mode=out_of_sample"):
+        run.best_pipeline()
+    again = ddr_cli.run(
+        {**SPEC, "reducers": [{**ccdr, "mode": "out_of_sample"}]}, out=tmp_path, name="out"
+    )
+    assert named_steps(again.best_pipeline())[0] == "CCDR"
+    rows = again.folder / "trials.csv"
+    rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(InputError, match="finish the run"):
+        ddr_cli.Results(again.folder).best_pipeline()
+
+
+def test_the_best_pipeline_runs_own_code_only_if_it_is_trusted(tmp_path, monkeypatch):
+    code = "class Mine:\n    def fit(self, X, y):\n        return self\n"
+    code += "    def transform(self, X):\n        return X\n"
+    (tmp_path / "mine.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    spec = {**SPEC, "reducers": ["./mine.py:Mine"]}
+    run = ddr_cli.run(spec, out="results", name="mine", trust=True)
+    with pytest.raises(InputError, match="trust"):
+        run.best_pipeline()
+    assert named_steps(run.best_pipeline(trust=True))[0] == "Mine"

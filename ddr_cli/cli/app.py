@@ -19,7 +19,6 @@ from ddr_cli.cli import (
     data,
     describe,
     embed,
-    fit,
     listing,
     new,
     plan,
@@ -28,15 +27,28 @@ from ddr_cli.cli import (
     status,
     suite,
     sweep,
-    validate,
 )
 from ddr_cli.cli.streams import lasting_streams
 from ddr_cli.core.errors import EXIT_INTERRUPTED, DdrError, InputError, printable, shortage
 from ddr_cli.core.lazy import load_when_used
 
+# The former names of commands, for one release, and what to use instead.
+MOVED = {
+    "validate": "'ddr plan SPEC' checks specs",
+    "suite status": "'ddr status SUITE' shows the progress of a suite",
+    "suite export": "'ddr suite page SUITE --rows FILE' writes the table or the archive",
+    "fit": "ddr_cli.Results(FOLDER).best_pipeline() returns the pipeline; see docs/models.md",
+}
+
 
 class _Group(TyperGroup):
     """A group whose commands report an error in one clear sentence."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = f"{ctx.info_name} {args[0]}" if ctx.parent else args[0]
+        if name in MOVED and not ctx.resilient_parsing:
+            raise InputError(f"'ddr {name}' no longer exists: {MOVED[name]}.")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -115,12 +127,10 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
     "sweep": sweep.sweep,
     "embed": embed.embed,
-    "fit": fit.fit,
     "report": report.report,
     "compare": compare.compare,
     "status": status.status,
     "plan": plan.plan,
-    "validate": validate.validate,
     "check": check.check,
     "list": listing.list_names,
     "describe": describe.describe,
@@ -131,7 +141,7 @@ app.callback(help=_help(root))(root)
 for _name, _group in {"data": data.app, "new": new.app, "suite": suite.app}.items():
     for _entry in _group.registered_commands:
         _entry.help = _help(_entry.callback)
-    app.add_typer(_group, name=_name)
+    app.add_typer(_group, name=_name, cls=_Group)
 
 
 _ALLOCATIONS = 50_000

@@ -21,6 +21,11 @@ def suites() -> list[str]:
     return list(shipped_yaml("suites"))
 
 
+def specs_and_suites() -> list[str]:
+    """Return the shipped specs and suites."""
+    return [*specs(), *suites()]
+
+
 def datasets() -> list[str]:
     """Return the data sets."""
     from ddr_cli.data.cards import card_names
@@ -56,4 +61,5 @@ def describable() -> list[str]:
 
     tables = (MEASURES, PREPROCESSORS, FORMATS, GENERATORS)
     more = [name for table in tables for name in table.names()]
-    return list(dict.fromkeys([*datasets(), *pieces(), *more, *metric_names(), *SPLITS, *specs()]))
+    more += [*metric_names(), *SPLITS, *specs_and_suites()]
+    return list(dict.fromkeys([*datasets(), *pieces(), *more]))

@@ -51,10 +51,10 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
 
 
 def _of_suite(name: str) -> list[Card]:
-    from ddr_cli.cli.suite import load
+    from ddr_cli.cli.options import load_suite
     from ddr_cli.data.cards import load_card
 
-    suite = load(name, trust=False)
+    suite = load_suite(name, trust=False)
     base = None if suite.path is None else suite.path.parent
     return [load_card(dataset, base=base) for dataset in suite.datasets]
 

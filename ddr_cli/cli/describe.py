@@ -13,6 +13,8 @@ from ddr_cli.cli.options import (
     allowed,
     console,
     in_width,
+    is_suite,
+    load_suite,
     print_table,
 )
 from ddr_cli.core.errors import InputError
@@ -23,8 +25,8 @@ def describe(
     name: Annotated[
         str,
         typer.Argument(
-            help="The name of a data set, component, paper or spec; ./mine.py:MyMethod; or the "
-            "folder of a run.",
+            help="The name of a data set, component, paper, spec or suite; ./mine.py:MyMethod; or "
+            "the folder of a run.",
             autocompletion=describable,
         ),
     ],
@@ -36,7 +38,7 @@ def describe(
     ] = False,
     trust: Trust = False,
 ) -> None:
-    """Describe a data set, reducer, classifier, measure, preprocessing step or spec.
+    """Describe a data set, reducer, classifier, measure, preprocessing step, spec or suite.
 
     The command also describes metrics, kinds of split, file formats, generators and papers. The
     description of a method includes a line to paste into a spec. For the folder of a run, such as
@@ -48,11 +50,21 @@ def describe(
 
         typer.echo(experiments(Path(name)))
         return
+    from ddr_cli.core.registry import shipped_yaml
     from ddr_cli.data.cards import card_names
     from ddr_cli.papers.schema import describe_paper, paper_names
     from ddr_cli.report.descriptions import describe as description
 
-    text = allowed(trust, lambda: description(located(name, None), (paper_names(), describe_paper)))
+    def suite_text(name: str) -> str:
+        text = load_suite(name, trust).describe()
+        return f"{text}\n\nrun it: ddr suite run {name}"
+
+    more = [(paper_names(), describe_paper), (shipped_yaml("suites"), suite_text)]
+    text = (
+        suite_text(name)
+        if is_suite(name)
+        else allowed(trust, lambda: description(located(name, None), *more))
+    )
     if dimension and not (name in card_names() or name.endswith((".yaml", ".yml"))):
         raise InputError(
             f"'{name}' is not a data set, but --dimension needs one; see 'ddr list datasets'."

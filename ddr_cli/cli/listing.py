@@ -79,8 +79,7 @@ def _titles(folder: str) -> Iterable[tuple[str, str]]:
         except InputError:
             data = None
         title = data.get("title") if isinstance(data, dict) else None
-        how = f"validate {name}" if folder == "configs" else f"suite status {name}"
-        yield name, title if isinstance(title, str) else f"(see 'ddr {how}')"
+        yield name, title if isinstance(title, str) else f"(see 'ddr plan {name}')"
 
 
 def list_names(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table
     from ddr_cli.spec import Spec
+    from ddr_cli.suite.definition import Suite
 
 Made = TypeVar("Made")
 
@@ -70,6 +71,17 @@ SpecNames = Annotated[
         help="Paths of specs, or names of shipped specs.",
         autocompletion=completion.specs,
     ),
+]
+SuiteName = Annotated[
+    str,
+    typer.Argument(
+        metavar="SUITE",
+        help="Path of a suite, or the name of a shipped suite.",
+        autocompletion=completion.suites,
+    ),
+]
+Hours = Annotated[
+    float | None, typer.Option("--hours", min=0.0, help="Limit on the CPU hours of the command.")
 ]
 Overrides = Annotated[
     list[str] | None,
@@ -246,6 +258,26 @@ def load(
     from ddr_cli.spec import load_spec
 
     return allowed(trust, lambda: load_spec(name, overrides=overrides or (), repeats=repeats))
+
+
+def is_suite(name: str) -> bool:
+    """Return whether a path or name is a suite's; a path has priority."""
+    from ddr_cli.core.registry import shipped_yaml
+
+    path = Path(name)
+    if not path.is_file():
+        return name in shipped_yaml("suites")
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        return any(line.startswith(("datasets:", "tracks:")) for line in lines)
+
+
+def load_suite(name: str, trust: bool) -> Suite:
+    """Return a suite; the libraries of its methods need not be installed."""
+    from ddr_cli.core.extras import nothing_fitted
+    from ddr_cli.suite import definition
+
+    with nothing_fitted():
+        return allowed(trust, lambda: definition.load_suite(name))
 
 
 def refuse_shared_folder(specs: Sequence[Spec]) -> None:

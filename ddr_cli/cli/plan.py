@@ -1,61 +1,85 @@
-"""`ddr plan`: a preview of runs, without running them."""
+"""`ddr plan`: checks specs and suites, and previews their runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ddr_cli.cli import completion
 from ddr_cli.cli.options import (
     AsJson,
     Out,
     Overrides,
     Repeats,
-    SpecNames,
-    Timeout,
     Trust,
     console,
+    is_suite,
     load,
+    load_suite,
     print_json,
     print_table,
     refuse_shared_folder,
 )
+from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ddr_cli.engine import PlanFacts
     from ddr_cli.report.table import Table
+    from ddr_cli.spec import Spec
 
 
 def plan(
-    specs: SpecNames,
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SPEC...",
+            help="Paths or shipped names of specs or suites.",
+            autocompletion=completion.specs_and_suites,
+        ),
+    ],
     overrides: Overrides = None,
     repeats: Repeats = None,
     out: Out = Path("results"),
-    timeout: Timeout = None,
     trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the plan of a run: trials, distinct fits, shared work, and trials already done.
+    """Check specs and suites, and show what a run would do: trials, fits, and what is done.
 
-    Several specs have one row each. In JSON, one spec is an object and several are a list. A
-    warning names each method whose fits are expected to take longer than --timeout (here one hour
-    by default) or to need more memory than this machine has. The estimate extrapolates the measured
-    growth (see ddr describe METHOD) to the spec's training set, and ignores settings other than
-    n_components.
+    All mistakes are reported, each with its file, line and column. Several specs, and the data sets
+    of a suite, have one row each; in JSON, they are a list. A warning names each method whose fits
+    are expected to take more than an hour, or more memory than this machine has. The estimate
+    extrapolates the measured growth (see ddr describe METHOD) to the spec's training set, and
+    ignores settings other than n_components.
     """
+    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.core.progress import progress_bar
     from ddr_cli.engine import Datasets, describe_plan
 
-    loaded = [load(name, trust, overrides, repeats) for name in specs]
-    refuse_shared_folder(loaded)
+    planned: list[tuple[Spec, Path]] = []
+    problems = []
+    for name in names:
+        try:
+            if not is_suite(name):
+                planned.append((load(name, trust, overrides, repeats), out))
+                refuse_shared_folder([spec for spec, folder in planned if folder == out])
+            elif overrides or repeats:
+                raise InputError(f"{name} is a suite: --set and --repeats only change specs.")
+            else:
+                planned += _specs_of_suite(name, out, trust)
+        except InputError as error:
+            problems.append(str(error))
+    if problems:
+        raise InputError("\n".join(problems))
     datasets = Datasets()
-    facts = [
-        describe_plan(spec, out=out, datasets=datasets, timeout=timeout)
-        for spec in progress_bar(loaded, "Specs")
-    ]
+    with nothing_fitted():
+        facts = [
+            describe_plan(spec, out=folder, datasets=datasets)
+            for spec, folder in progress_bar(planned, "Specs")
+        ]
     if as_json:
         described = [each.as_dict() for each in facts]
         print_json(described if len(facts) > 1 else described[0])
@@ -69,6 +93,15 @@ def plan(
         for dataset, what in {each.dataset: each.what_is_missing for each in facts}.items():
             if what:
                 typer.echo(f"{dataset} is {what}")
+
+
+def _specs_of_suite(name: str, out: Path, trust: bool) -> list[tuple[Spec, Path]]:
+    from ddr_cli.core.extras import nothing_fitted
+    from ddr_cli.suite.remaining import folder_of
+
+    suite = load_suite(name, trust)
+    with nothing_fitted():
+        return [(spec, folder_of(suite, out)) for spec in suite.specs()]
 
 
 def _table(facts: Sequence[PlanFacts], out: Path) -> Table:

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ddr_cli.cli import completion
 from ddr_cli.cli.options import (
     AsJson,
     Backend,
+    Hours,
     Jobs,
     Quiet,
     RedoWords,
     Sandbox,
     Scheduler,
+    SuiteName,
     Trust,
     allowed,
     console,
     in_width,
+    load_suite,
     print_json,
     print_table,
 )
@@ -39,14 +41,6 @@ app = typer.Typer(
     help="Compare many methods on many data sets under one protocol.", no_args_is_help=True
 )
 
-SuiteName = Annotated[
-    str,
-    typer.Argument(
-        metavar="SUITE",
-        help="Path of a suite, or the name of a shipped suite.",
-        autocompletion=completion.suites,
-    ),
-]
 Out = Annotated[
     Path,
     typer.Option(
@@ -72,9 +66,6 @@ Only = Annotated[
 OwnMethod = Annotated[
     str,
     typer.Argument(help="Your method: ./mine.py:MyMethod, package.module:Class or a name."),
-]
-Hours = Annotated[
-    float | None, typer.Option("--hours", min=0.0, help="Limit on the CPU hours of the command.")
 ]
 Classifier = Annotated[
     str | None,
@@ -105,17 +96,8 @@ def _parts(
     with nothing_fitted():
         found = parts_of(suite, folder_of(suite, out), tracks=tracks or (), only=only or ())
     if not found:
-        raise InputError("No data set matches --track and --only; see 'ddr suite status'.")
+        raise InputError("No data set matches --track and --only; 'ddr plan SUITE' shows them.")
     return found
-
-
-def load(name: str, trust: bool) -> Suite:
-    """Return a suite; the libraries of its methods need not be installed."""
-    from ddr_cli.core.extras import nothing_fitted
-    from ddr_cli.suite.definition import load_suite
-
-    with nothing_fitted():
-        return allowed(trust, lambda: load_suite(name))
 
 
 @app.command("run")
@@ -140,13 +122,13 @@ def run(
     command starts no further split.
     """
     from ddr_cli.engine import RunSettings
+    from ddr_cli.suite import definition
     from ddr_cli.suite.audits import audit_parts
-    from ddr_cli.suite.definition import load_suite
     from ddr_cli.suite.published import begin_with_fetched
     from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
     from ddr_cli.suite.tables import progress_line
 
-    suite = load(name, trust)
+    suite = load_suite(name, trust)
     if suite.frozen is not None:
         raise InputError(
             f"{suite.name} is frozen since {suite.frozen.date}: {suite.frozen.why} To run all of "
@@ -156,7 +138,7 @@ def run(
     parts, folder = _parts(suite, out, tracks, only), folder_of(suite, out)
     if redo or any(part.stale or part.plan.trials.keys() - part.status.keys() for part in parts):
         # What is left to fit needs the libraries: this refuses a suite whose methods lack theirs.
-        allowed(trust, lambda: load_suite(name))
+        allowed(trust, lambda: definition.load_suite(name))
     settings = RunSettings(
         out=folder,
         jobs=jobs,
@@ -180,31 +162,15 @@ def _print_error(text: str) -> None:
     typer.echo(f"Error: {text}", err=True)
 
 
-@app.command("status")
-def status(
-    name: SuiteName,
-    hours: Hours = None,
-    out: Results = Path("results"),
-    tracks: Tracks = None,
-    only: Only = None,
-    as_json: AsJson = False,
-    trust: Trust = False,
-) -> None:
-    """Show which trials of a suite are done, stale or missing, by data set and by method.
-
-    Stale rows belong to another version of the suite, the data, a method or a setting. Tables omit
-    stale rows, and `ddr suite run` replaces them. A warning names each method whose remaining fits
-    are expected to exceed the suite's time limit or this machine's memory. With --hours, the
-    command also estimates the CPU time of the remaining trials from the existing rows, and shows
-    how many splits the budget covers.
-    """
+def show_status(name: str, out: Path, hours: float | None, *, as_json: bool, trust: bool) -> None:
+    """Print which trials of a suite are done, stale or missing, by data set and by method."""
     from ddr_cli.suite.stored_output import kept, status_shown
 
     def made() -> dict[str, Any]:
-        suite = load(name, trust)
-        return status_shown(suite, _parts(suite, out, tracks, only), hours)
+        suite = load_suite(name, trust)
+        return status_shown(suite, _parts(suite, out), hours)
 
-    _print_shown(kept("status", name, out, [tracks, only, hours], made), as_json)
+    _print_shown(kept("status", name, out, hours, made), as_json)
 
 
 def _print_shown(found: dict[str, Any], as_json: bool) -> None:
@@ -244,7 +210,7 @@ def table(
     from ddr_cli.suite.stored_output import shown_board
 
     def planned() -> tuple[Suite, list[SuitePart]]:
-        suite = load(name, trust)
+        suite = load_suite(name, trust)
         # The table of choices also includes the classifiers on all features.
         more = {CLASSIFIER_TRACK} & suite.tracks.keys() if track == INDUCTIVE else ()
         return suite, _parts(suite, out, [track, *more], only)
@@ -257,40 +223,41 @@ def table(
 def page(
     name: SuiteName,
     out: Results = Path("results"),
+    rows: Annotated[
+        Path | None,
+        typer.Option(
+            "--rows",
+            metavar="FILE",
+            help="Instead of pages, write all results to FILE: one long table (.csv), or an "
+            "archive to publish (.zip).",
+        ),
+    ] = None,
     trust: Trust = False,
 ) -> None:
     """Write a suite's pages: the leaderboard, and one page per method and per data set.
 
-    The files are in report/suite_<name>/ and work without a network.
+    They are in OUT/report/suite_<name>/ and work without a network. The table of `--rows` has the
+    columns method, data set, split, metric, value, seconds and setting. The archive has the trial
+    logs, the suite, CITATION.cff and checksums. The same results always give identical files.
     """
     from ddr_cli.report.page import PAGE
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.pages import write_benchmark
 
-    suite = load(name, trust)
+    if rows is not None and rows.suffix not in (".csv", ".zip"):
+        raise InputError(f"--rows {rows} must end in .csv or .zip.")
+    suite = load_suite(name, trust)
     parts = _parts(suite, out)
+    if rows is not None:
+        _export(suite, parts, name, out, rows)
+        return
     files, is_made = write_benchmark(benchmark_of(suite, parts), out)
     page = next(path for path in files if path.name == PAGE)
     told = "written" if is_made else "are up to date: no result, setting or code has changed"
     typer.echo(f"{len(files)} files {told}.\nThe leaderboard: {page}")
 
 
-@app.command("export")
-def export(
-    name: SuiteName,
-    file: Annotated[
-        Path,
-        typer.Argument(help="File to write: rows.csv for a table, or results.zip for an archive."),
-    ],
-    out: Results = Path("results"),
-    trust: Trust = False,
-) -> None:
-    """Write all results of a suite, as one long table (.csv) or as an archive to publish (.zip).
-
-    The table has the columns method, data set, split, metric, value, seconds and setting. The
-    archive contains the trial logs, the suite, CITATION.cff and checksums. The same results
-    always give identical files.
-    """
+def _export(suite: Suite, parts: list[SuitePart], name: str, out: Path, file: Path) -> None:
     from ddr_cli.core.atomic import atomic_write
     from ddr_cli.report.table import Table
     from ddr_cli.suite.archive import write_archive
@@ -300,10 +267,6 @@ def export(
     from ddr_cli.suite.rows import long_rows
     from ddr_cli.suite.stored_output import shown_board
 
-    if file.suffix not in (".csv", ".zip"):
-        raise InputError(f"{file} must end in .csv or .zip.")
-    suite = load(name, trust)
-    parts = _parts(suite, out)
     if file.suffix == ".zip":
         options = {"track": INDUCTIVE, "classifier": None, "metric": None, "defaults": False}
         ranked = [part for part in parts if part.track in (INDUCTIVE, CLASSIFIER_TRACK)]
@@ -363,7 +326,7 @@ def add(
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.own_method import join
 
-    suite = load(name, trust)
+    suite = load_suite(name, trust)
     settings = RunSettings(out=out, jobs=jobs, quiet=quiet or as_json)
     joined = allowed(
         trust,
@@ -439,7 +402,7 @@ def submit(
     from ddr_cli.suite.own_method import join
     from ddr_cli.suite.submission import card_of, write_submission
 
-    suite = load(name, trust)
+    suite = load_suite(name, trust)
     folder = out / f"{FOLDER}{suite.name}_{class_name(method)}"
     checked = allowed(trust, lambda: card_of(method, folder, name, card))
     joined = join(suite, method, RunSettings(out=out, jobs=jobs, quiet=quiet), told=_print_error)
@@ -470,7 +433,7 @@ def verify(
 
     submission = Submission.read(folder)
     settings = RunSettings(jobs=jobs, quiet=quiet)
-    suite = load(submission.card.suite, trust)
+    suite = load_suite(submission.card.suite, trust)
     found = allowed(trust, lambda: verify(submission, suite, settings, splits=splits))
     if len(found.differences):
         print_table(console(), Table(found.differences, left=("split", "classifier"), narrow=True))

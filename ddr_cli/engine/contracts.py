@@ -360,9 +360,7 @@ def _training_samples_again(method: _Reducer) -> str:
     return "the two differ, because the method defines its own fit_transform"
 
 
-@_contract(
-    "sparse", _Method, "Trials on sparse data fail, and 'ddr validate' does not report this."
-)
+@_contract("sparse", _Method, "Trials on sparse data fail, and 'ddr plan' does not report this.")
 def _sparse_samples(method: _Method) -> None:
     tags = getattr(method.made(), "__sklearn_tags__", None)
     refused = tags is not None and not tags().input_tags.sparse

@@ -1,6 +1,6 @@
 """The JSON Schemas of specs and cards, made from the models, with which editors check files.
 
-They state the allowed content before its data set is known; `ddr validate` checks more.
+They state the allowed content before its data set is known; `ddr plan` checks more.
 """
 
 from __future__ import annotations

@@ -209,6 +209,15 @@ class Suite(StrictFrozen):
         refuse(problems)
         return self
 
+    def describe(self) -> str:
+        """Return the suite's title, question, methods, data sets and tracks as text."""
+        lists = [("methods", [*self.methods]), ("data sets", [*self.datasets])]
+        lists.append(("tracks", [*self.tracks]))
+        facts = [f"{len(names)} {what}: {', '.join(names)}" for what, names in lists]
+        head = f"{self.name} (suite, version {self.version})\n\n{self.title}"
+        texts = [head, self.description.strip(), *facts]
+        return "\n\n".join(filter(None, texts))
+
     def tunes(self, track: str) -> bool:
         """Return whether a track tunes its methods."""
         return self.tracks[track].tune is not None

@@ -66,7 +66,7 @@ def spec() -> str:
     texts = field_texts(Spec)
     lines = [
         "# Keys of a spec",
-        "This page is generated from the models that check specs. `ddr validate` reports mistakes "
+        "This page is generated from the models that check specs. `ddr plan` reports mistakes "
         "with file, line and column.",
         "| key | what it is |\n| --- | --- |\n"
         + "\n".join(f"| {_linked(key)} | {texts[key]} |" for key in KEYS),

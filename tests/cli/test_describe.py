@@ -1,5 +1,7 @@
 """`ddr describe` explains every kind of name and prints lines that a spec accepts."""
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
@@ -92,11 +94,20 @@ def test_code_is_described_with_the_users_word_only(tmp_path, monkeypatch):
     assert "needs: width" in shown.output
 
 
+@pytest.mark.parametrize("name", ["lite", "suites/lite.yaml"])
+def test_a_suite_is_described_by_name_and_by_path(name, monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[2])
+    shown = CliRunner().invoke(app, ["describe", name])
+    assert shown.exit_code == 0
+    assert shown.output.startswith("lite (suite, version ")
+    assert f"run it: ddr suite run {name}" in shown.output
+
+
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
         ("ddr run digits_ccdr_b", ["digits_ccdr_beta"]),
-        ("ddr validate fair_land", ["fair_landsat"]),
+        ("ddr plan fair_land", ["fair_landsat"]),
         ("ddr sweep --dataset usps_", ["usps_1234"]),
         ("ddr sweep --reducer kernel_l", ["kernel_lfda"]),
         ("ddr sweep --classifier kn", ["knn"]),

@@ -45,7 +45,7 @@ def test_a_new_method_keeps_its_contracts_and_passes_its_test(folder, monkeypatc
     # The last line that `ddr new` prints is a command that writes a valid spec.
     words = said.splitlines()[-1].split()[1:]
     assert "trials. Next:\n  ddr run my_spec.yaml" in ddr(*words, "--trust")
-    assert "valid" in ddr("validate", "my_spec.yaml", "--trust")
+    assert "my_spec: " in ddr("plan", "my_spec.yaml", "--trust")
 
 
 @pytest.mark.parametrize(

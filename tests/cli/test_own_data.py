@@ -225,14 +225,14 @@ def test_a_class_of_one_sample_is_excluded_as_the_messages_say(work, ddr_here, h
     assert "'ddr data new mine.yaml --force'" in made.stdout
     spec = f"dataset: ./mine.yaml\nsplit: {{kind: {how}}}\nreducers: [none]\nclassifiers: [knn]\n"
     (work / "x.yaml").write_text(spec + "tune: {folds: 3}\ncontrols: []\n" * ("fraction" in how))
-    refused = ddr_here("validate", "x.yaml")
+    refused = ddr_here("plan", "x.yaml")
     assert refused.returncode == 2
     assert "exclude the class with 'keep'" in refused.stderr
     assert "at most 0" not in refused.stderr
     with (work / "mine.yaml").open("a") as card:
         card.write("keep: [a, b]\n")
     assert ddr_here("data", "new", "mine.yaml", "--force").returncode == 0
-    assert ddr_here("validate", "x.yaml").returncode == 0
+    assert ddr_here("plan", "x.yaml").returncode == 0
 
 
 def test_a_column_of_one_class_is_said_to_be_one(work, ddr_here):

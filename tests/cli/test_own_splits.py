@@ -83,7 +83,7 @@ def test_the_card_knows_groups_and_parts(work):
 @pytest.mark.usefixtures("card")
 def test_no_subject_is_on_both_sides(work, write, ddr_here):
     spec = write("{kind: grouped, folds: leave_one_out}")
-    assert ddr_here("validate", spec).stdout == "x.yaml: valid, 10 trials\n"
+    assert "x: 10 trials on " in ddr_here("plan", spec).stdout
     assert "10 trials on mine, 5 splits" in ddr_here("plan", spec).stdout
     assert ddr_here("run", spec, "-q").returncode == 0
     groups = load_dataset(work / "mine.yaml").groups
@@ -169,7 +169,7 @@ def test_an_impossible_split_is_refused_before_the_run(work, write, ddr_here):
     (work / "short.csv").write_text("a\ntrain\ntest\n")
     (work / "wrong.csv").write_text("a\ntrain\ntset\n")
     for split, told in IMPOSSIBLE:
-        done = ddr_here("validate", write(split))
+        done = ddr_here("plan", write(split))
         assert done.returncode == 2
         (line,) = done.stderr.rstrip().split("\n  ")[1:]
         assert [part for part in f"x.yaml:{told}".split(" ... ") if part not in line] == []
@@ -182,7 +182,7 @@ def test_a_class_of_one_subject_is_refused_before_the_first_trial(work, write, d
         *("--groups", "subject", "--option", "ignore=[part]"),
     )
     spec = write("{kind: grouped, folds: 3}")
-    assert ddr_here("validate", spec).returncode == 0  # the card does not list groups' classes
+    assert ddr_here("plan", spec).returncode == 0  # the card does not list groups' classes
     run = SpecRun(load_spec(spec), RunSettings(out=work / "results"), Datasets())
     with pytest.raises(InputError, match="Only group s0 contains class c"):
         run.run(Mock(), Progress())
@@ -190,7 +190,7 @@ def test_a_class_of_one_subject_is_refused_before_the_first_trial(work, write, d
 
 
 def test_groups_are_needed(write, ddr_here):
-    done = ddr_here("validate", write("{kind: grouped, folds: 3}", "./mine.yaml", "iris"))
+    done = ddr_here("plan", write("{kind: grouped, folds: 3}", "./mine.yaml", "iris"))
     assert done.returncode == 2
     assert "x.yaml:3:15: split.kind: the data set 'iris'" in done.stderr
 
@@ -198,12 +198,12 @@ def test_groups_are_needed(write, ddr_here):
 @pytest.mark.usefixtures("card")
 def test_a_metric_needs_what_a_classifier_gives(write, ddr_here):
     spec = write("{kind: kfold, folds: 2}", "[error]", "[error, f1_macro, neg_log_loss]")
-    done = ddr_here("validate", spec)
+    done = ddr_here("plan", spec)
     assert done.returncode == 2
     assert "x.yaml:6:28: metrics: the classifier linear has no predict_proba" in done.stderr
     assert "classifier linear" in done.stderr
     spec = write("{kind: kfold, folds: 2}", "[error]", "[error, roc_au]")
-    refused = ddr_here("validate", spec).stderr
+    refused = ddr_here("plan", spec).stderr
     assert "Did you mean 'roc_auc'?" in refused
     with pytest.raises(InputError, match=r"roc_auc .* 3 classes"):
         make_spec(

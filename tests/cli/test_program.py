@@ -61,14 +61,16 @@ def test_planning_and_the_files_of_a_run_load_no_more_than_they_need(tmp_path):
     assert done.stdout.splitlines()[-2:] == ["[]", "[]"]
 
 
-def test_validate_checks_every_spec_as_it_would_be_run(ddr_here, work):
+def test_plan_reports_the_mistakes_of_all_specs(ddr_here, work):
     (work / "right.yaml").write_text(TINY)
     (work / "wrong.yaml").write_text(TINY.replace("title:", "titel:"))
-    done = ddr_here("validate", "right.yaml", "wrong.yaml", "--set", "split.repeats=3")
+    done = ddr_here("plan", "wrong.yaml", "right.yaml", "landsat_ccdr_bta")
     assert_mistake(done)
-    assert "right.yaml: valid, 12 trials" in done.stdout
+    assert done.stdout == ""
     assert "wrong.yaml:2:1: titel: " in done.stderr
     assert "Did you mean 'title'?" in done.stderr
+    assert "Did you mean 'landsat_ccdr_beta'?" in done.stderr
+    assert ddr_here("plan", "right.yaml", "--set", "split.repeats=3").returncode == 0
 
 
 @pytest.mark.parametrize("command", ["run", "plan"])
@@ -81,7 +83,7 @@ def test_a_wrong_spec_is_placed_and_nothing_runs(ddr_here, work, command):
     assert not (work / "results").exists()
 
 
-@pytest.mark.parametrize("command", ["run", "plan", "validate"])
+@pytest.mark.parametrize("command", ["run", "plan"])
 def test_two_files_that_share_a_result_folder_are_refused(ddr_here, work, command):
     (work / "other").mkdir()
     for name in ("tiny.yaml", "other/tiny.yaml"):
@@ -114,7 +116,7 @@ def test_several_specs_are_planned_in_one_table(ddr_here, work):
     [
         ("run", "no_such.yaml"),
         ("run", "."),
-        ("validate", "landsat_ccdr_bta"),
+        ("plan", "landsat_ccdr_bta"),
         ("run", "digits_ccdr_beta", "--set", "reducer.betta=1"),
         ("sweep",),
         ("sweep", "digits_ccdr_beta", "--param", "gamma"),
@@ -237,11 +239,11 @@ def test_the_sweep_that_the_help_shows_has_no_failures(ddr_here, work):
     assert pd.read_csv(folder / "trials.csv").status.value_counts().to_dict() == {"ok": 4}
 
 
-def test_plan_and_validate_say_what_is_left_out(ddr_here, work):
+def test_plan_says_what_is_left_out(ddr_here, work):
     wide = TINY + "sweep: {reducer.n_components: [1, 2, 3, 4, 5]}\n"
     for name in ("one", "two"):
         (work / f"{name}.yaml").write_text(wide)
-    for words in (["validate", "one.yaml"], ["plan", "one.yaml"], ["plan", "one.yaml", "two.yaml"]):
+    for words in (["plan", "one.yaml"], ["plan", "one.yaml", "two.yaml"]):
         said = ddr_here(*words).stdout
         assert "pca supports at most 4" in said
         assert "n_components 5 will not run" in said

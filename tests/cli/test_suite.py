@@ -69,7 +69,7 @@ def rows_of(folder):
 @pytest.mark.usefixtures("here")
 def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work, monkeypatch):
     monkeypatch.setattr("ddr_cli.engine.progress._EVERY_SECONDS", 0)
-    before = ddr_here("suite", "status", "small.yaml", "--hours", "1", "--out", "results")
+    before = ddr_here("status", "small.yaml", "--hours", "1", "--out", "results")
     assert before.returncode == 0
     assert "7 of 7 times are unknown" in before.stdout
     # The first split of the first data set uses up this budget.
@@ -80,7 +80,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert {line.split(",")[2] for line in rows_of(small / "iris")} == {"fraction-0"}
     # The time of a data set without rows is the mean of the others; a track without rows is
     # unknown.
-    partly = ddr_here("suite", "status", "small.yaml", "--hours", "1")
+    partly = ddr_here("status", "small.yaml", "--hours", "1")
     assert "3 of 7 times are means" in partly.stdout
     assert "3 of 7 times are estimated" in partly.stdout
     assert "1 of 7 times are unknown" in partly.stdout
@@ -101,7 +101,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
         refused = ddr_here("suite", "run", "small.yaml", "--redo", "failed")
         assert (refused.returncode, "needs no-such-thing" in refused.stderr) == (2, True)
     assert rows_of(small / "iris") == whole
-    after = ddr_here("suite", "status", "small.yaml", "--hours", "1")
+    after = ddr_here("status", "small.yaml", "--hours", "1")
     assert "7 of 7 times are means of existing rows (100% of the total)" in after.stdout
     assert "leave 1 h 0 min" in after.stdout
     assert json.loads((small / "suite.json").read_text())["suite"]["version"] == 1
@@ -115,11 +115,11 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert re.search(r"^ 1 +1 to [123] (lda|none|ccdr) ", tuned.stdout, flags=re.MULTILINE)
     assert "best of all methods" in tuned.stdout
     assert "CPU seconds of a fit, including the tuning" in tuned.stdout
-    export = ddr_here("suite", "export", "small.yaml", "rows.csv")
+    export = ddr_here("suite", "page", "small.yaml", "--rows", "rows.csv")
     assert export.stdout.startswith("A table of 26 rows")
-    nowhere = ddr_here("suite", "export", "small.yaml", ".")
+    nowhere = ddr_here("suite", "page", "small.yaml", "--rows", ".")
     assert (nowhere.returncode, ".csv or .zip" in nowhere.stderr) == (2, True)
-    frozen = ddr_here("suite", "export", "small.yaml", "small.zip")
+    frozen = ddr_here("suite", "page", "small.yaml", "--rows", "small.zip")
     assert frozen.stdout.startswith("An archive of 14 files")
     page = ddr_here("suite", "page", "small.yaml")
     assert page.returncode == 0
@@ -211,7 +211,7 @@ def test_what_is_stale_is_listed_and_made_again_alone(ddr_here, small, work):
     kept = {line for line in rows_of(small / "iris") if ",lda," in line}
     text = text.replace("beta: {grid: [0.1, 0.5]}", "beta: 0.2")
     (work / "small.yaml").write_text(text)
-    found = json.loads(ddr_here("suite", "status", "small.yaml", "--json").stdout)
+    found = json.loads(ddr_here("status", "small.yaml", "--json").stdout)
     assert found["iris"]["ours"] == {
         "planned": 4, "done": 0, "failed": 0, "stale": 4, "missing": 4,
     }  # fmt: skip
@@ -224,7 +224,7 @@ def test_what_is_stale_is_listed_and_made_again_alone(ddr_here, small, work):
     assert len(rows_of(previous)) == 12
     # A new version of the suite makes all rows of the old version stale.
     (work / "small.yaml").write_text(text.replace("version: 1", "version: 2"))
-    status = ddr_here("suite", "status", "small.yaml", "--only", "iris")
+    status = ddr_here("status", "small.yaml")
     assert "12 stale rows" in status.stdout
 
 
@@ -264,7 +264,7 @@ def test_a_split_is_done_when_all_of_its_trials_have_a_row(tmp_path):
 )
 def test_a_wrong_suite_says_where(ddr_here, work, old, new, place, message):
     (work / "wrong.yaml").write_text(SUITE.replace(old, new))
-    done = ddr_here("suite", "status", "wrong.yaml")
+    done = ddr_here("status", "wrong.yaml")
     assert done.returncode == 2
     assert f"wrong.yaml:{place}" in done.stderr
     assert message in done.stderr
@@ -300,14 +300,14 @@ def test_the_lite_suite_can_be_planned_without_its_extras(ddr_here, work, monkey
     refused = ddr_here("suite", "run", "thawed.yaml")
     assert refused.returncode == 2
     assert "methods.umap: umap needs umap-learn" in refused.stderr
-    # `ddr suite status` fits nothing, so it needs no optional library.
-    words = ("--hours", "1", "--only", "iris", "--track", "inductive", "--out", "nowhere")
-    planned = ddr_here("suite", "status", "lite", *words)
+    # `ddr status` and `ddr plan` fit nothing, so they need no optional library.
+    assert ddr_here("plan", "lite").returncode == 0
+    planned = ddr_here("status", "lite", "--hours", "1", "--out", "nowhere")
     assert planned.returncode == 0
     with nothing_fitted():
         lite = load_suite("lite")
         specs = list(lite.specs())
-    assert f"{len(lite.methods)} of {len(lite.methods)} times are unknown" in planned.stdout
+    assert "times are unknown" in planned.stdout
     words = ("lite", "--only", "iris", "--out", "nowhere")
     assert "has no results yet" in ddr_here("suite", "table", *words).stderr
     added = ddr_here("suite", "add", "sklearn.decomposition:FastICA", *words, "--trust")
@@ -334,9 +334,9 @@ def test_a_frozen_suite_keeps_its_rows_and_takes_no_others(ddr_here, small, work
     before = rows_of(small / "iris")
     now = LDA._traits.version
     monkeypatch.setattr(LDA, "_traits", replace(LDA._traits, version=now + 1))
-    assert "4 stale rows" in ddr_here("suite", "status", *words).stdout
+    assert "4 stale rows" in ddr_here("status", "small.yaml").stdout
     (work / "small.yaml").write_text(SUITE + FROZEN % now)
-    assert "stale" not in ddr_here("suite", "status", *words).stdout.splitlines()[-1]
+    assert "stale" not in ddr_here("status", "small.yaml").stdout.splitlines()[-1]
     refused = ddr_here("suite", "run", *words)
     assert (refused.returncode, "frozen since 2026-11-28" in refused.stderr) == (2, True)
     assert rows_of(small / "iris") == before

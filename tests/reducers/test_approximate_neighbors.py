@@ -218,7 +218,7 @@ def test_without_the_extra_it_is_refused_before_anything_runs(tmp_path, monkeypa
     monkeypatch.setattr("ddr_cli.core.extras.version", not_there)
     path = tmp_path / "s.yaml"
     path.write_text(SPEC.format(params, sweep), encoding="utf-8")
-    result = CliRunner().invoke(app, ["validate", str(path)])
+    result = CliRunner().invoke(app, ["plan", str(path)])
     assert result.exit_code == 2
     assert "ccdr needs faiss-cpu" in result.output
     assert "[approximate]'." in " ".join(result.output.split())

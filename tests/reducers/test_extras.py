@@ -97,7 +97,7 @@ def test_a_spec_of_a_missing_library_is_refused_before_anything_runs(tmp_path, m
     monkeypatch.setattr("ddr_cli.core.extras.version", not_there)
     spec = tmp_path / "s.yaml"
     spec.write_text("title: t\ndataset: iris\nreducers:\n  - {name: umap}\nclassifiers: [knn]\n")
-    result = CliRunner().invoke(app, ["validate", str(spec)])
+    result = CliRunner().invoke(app, ["plan", str(spec)])
     assert result.exit_code == 2
     assert "umap needs umap-learn" in result.output
     assert "[umap]'." in result.output

@@ -124,7 +124,7 @@ def test_no_parameter_makes_scikit_learn_unpickle_or_write_files(spec, tmp_path,
     mark = tmp_path / "mark"
     for path in cached:
         path.write_bytes(pickle.dumps(Command(mark)))
-    for command in (["validate", str(spec)], ["run", str(spec), "--out", "second"]):
+    for command in (["plan", str(spec)], ["run", str(spec), "--out", "second"]):
         ran = CliRunner().invoke(app, command)
         assert not mark.exists()
         assert ran.exit_code == 2, ran.output
@@ -194,9 +194,8 @@ def test_a_run_shows_no_folder_of_this_machine(spec, tmp_path):
     assert str(tmp_path) not in journal + manifest
     packages = json.loads(manifest)["environments"][0]["packages"]
     assert packages["./mine.py"].startswith("sha256:")
-    for command in ("plan", "validate"):
-        out = ["--out", str(tmp_path / "out")] if command == "plan" else []
-        assert CliRunner().invoke(app, [command, str(spec), "--trust", *out]).exit_code == 0
+    words = ["plan", str(spec), "--trust", "--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(app, words).exit_code == 0
     swept = [*("sweep", str(spec), "--param", "scale", "--values", "1,2", "--trust")]
     ran = CliRunner().invoke(app, [*swept, "--out", str(tmp_path / "out")])
     assert ran.exit_code == 0, ran.output
@@ -279,6 +278,6 @@ def test_a_strangers_results_are_read_without_running_their_code(spec, tmp_path,
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.output
     assert not mark.exists()
-    refused = CliRunner().invoke(app, ["validate", str(spec), "--set", "reducer.n_components=1"])
+    refused = CliRunner().invoke(app, ["plan", str(spec), "--set", "reducer.n_components=1"])
     assert refused.exit_code == 2
     assert not mark.exists()

@@ -26,8 +26,9 @@ def published(tiny_suite, tmp_path, monkeypatch):
     both = lambda folder: tiny if folder == "suites" else shipped(folder)  # noqa: E731
     monkeypatch.setattr("ddr_cli.suite.stored_output.shipped_yaml", both)
     monkeypatch.setattr("ddr_cli.spec.load.shipped_yaml", both)
+    monkeypatch.setattr("ddr_cli.core.registry.shipped_yaml", both)
     archive = tmp_path / "tiny.zip"
-    assert ddr("suite", "export", "tiny", archive, "--out", tmp_path).exit_code == 0
+    assert ddr("suite", "page", "tiny", "--rows", archive, "--out", tmp_path).exit_code == 0
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     return archive
@@ -48,7 +49,7 @@ def test_every_command_uses_fetched_rows_where_there_are_no_others(published, tm
     assert (nothing.exit_code, "'ddr suite fetch'" in nothing.output) == (2, True)
     assert ddr("suite", "fetch", "tiny", "--from", published).exit_code == 0
     assert "1 data set\n" in ddr("suite", "table", "tiny").output
-    assert "2 of 2 trials" in ddr("suite", "status", "tiny").output
+    assert "2 of 2 trials" in ddr("status", "tiny").output
     added = ddr("suite", "add", "pca", "tiny", "--quiet")
     assert "rank " in added.output
     assert [path.name for path in (tmp_path / "elsewhere" / "results").iterdir()] == [
@@ -84,15 +85,15 @@ def test_a_status_is_computed_again_only_if_a_row_has_changed(published, tmp_pat
     fetch(tmp_path / "tiny.yaml", str(published))
     made, computed = stored_output.status_shown, []
     monkeypatch.setattr(stored_output, "status_shown", lambda *a: computed.append(a) or made(*a))
-    first = ddr("suite", "status", "tiny").stdout
-    again = ddr("suite", "status", "tiny").stdout
+    first = ddr("status", "tiny").stdout
+    again = ddr("status", "tiny").stdout
     assert (again.startswith(first), len(computed)) == (True, 1)
     assert "computed earlier" in again.removeprefix(first)
     rows = tmp_path / "cache/suites/tiny/suite_tiny/iris/trials.csv"
     rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:-1]))
-    assert (ddr("suite", "status", "tiny").stdout != first, len(computed)) == (True, 2)
+    assert (ddr("status", "tiny").stdout != first, len(computed)) == (True, 2)
     (tmp_path / "cache/shown/tiny_status.json").write_text("[]")
-    assert (ddr("suite", "status", "tiny").exit_code, len(computed)) == (0, 3)
+    assert (ddr("status", "tiny").exit_code, len(computed)) == (0, 3)
 
 
 def test_an_archive_that_is_damaged_or_of_another_version_is_refused(published, tmp_path):

@@ -141,7 +141,7 @@ def test_an_ensemble_is_ranked_apart_and_a_record_is_in_the_archive(submitted):
     assert (" Means " in leaderboard, " Means " in choices) == (False, True)
     edit(submitted / "card.yaml", "kind: ensemble", "kind: method")
     assert verify(submitted).exit_code == 0
-    assert ddr("suite", "export", "tiny.yaml", "tiny.zip", "--out", ".").exit_code == 0
+    assert ddr("suite", "page", "tiny.yaml", "--rows", "tiny.zip", "--out", ".").exit_code == 0
     assert ddr("suite", "fetch", "tiny.yaml", "--from", "tiny.zip").exit_code == 0
     fetched = ddr("suite", "table", "tiny.yaml", "--out", "nowhere", "--json").stdout
     (row,) = (row for row in json.loads(fetched) if row["method"] == "Means")
@@ -157,7 +157,7 @@ def test_the_exported_table_contains_submissions(tmp_path, monkeypatch):
     (log,) = csv.DictReader((tmp_path / "suite_tiny_PCA" / "iris" / "trials.csv").open())
     for kind in ("method", "ensemble"):
         edit(tmp_path / "suite_tiny_PCA" / "card.yaml", "kind: method", f"kind: {kind}")
-        assert ddr("suite", "export", "tiny.yaml", "rows.csv", "--out", ".").exit_code == 0
+        assert ddr("suite", "page", "tiny.yaml", "--rows", "rows.csv", "--out", ".").exit_code == 0
         rows = {row["method"]: row for row in csv.DictReader((tmp_path / "rows.csv").open())}
         assert rows.keys() == {"none", "lda", "PCA"}
         assert float(rows["PCA"]["value"]) == pytest.approx(float(log["error"]))

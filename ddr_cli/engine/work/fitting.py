@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ddr_cli.core.embedding import fit_transform, transform
-from ddr_cli.core.errors import DdrError, message_of, traceback_of
+from ddr_cli.core.errors import message_of, traceback_of
 from ddr_cli.core.sealed.process import cpu_time, ended_after
 from ddr_cli.engine.plan.searches import QUERIES, TRANSDUCTIVE, transforms_by_neighbors
 from ddr_cli.engine.work.jobs import (
@@ -458,15 +458,6 @@ def _failure(
         one.candidate,
         traceback=_traceback_of(error),
     )
-
-
-@contextmanager
-def failing_of(name: str) -> Iterator[None]:
-    """Turn an error of the component `name` in the block into a `DdrError`."""
-    try:
-        yield
-    except _FAILURES as error:
-        raise DdrError(f"{name} failed: {_reason(error)}.") from error
 
 
 def _reason(error: BaseException) -> str:
