@@ -230,10 +230,12 @@ def build_results(
     shuffled=False,
     metric_of=None,
     seconds=None,
+    on_shuffled=None,
 ):
     """Write a results folder in which `error` gives each trial's value; `keep` limits the rows.
 
     The column that `metric_of` names has a measure's value; `seconds` gives a reducer's time.
+    `on_shuffled` is the value of each trial on shuffled labels, which are controls.
     """
     from ddr_cli.rows.journal import Journal, journal_columns
 
@@ -280,6 +282,12 @@ def build_results(
         kept.sort(key=lambda row: row["trial_id"])
     with Journal(folder / "trials.csv", journal_columns(names, spec.metrics)) as journal:
         journal.append(kept)
+    if on_shuffled is not None:
+        for row in kept:
+            row["trial_id"] = row["trial_id"][::-1]
+            row |= {"control": "shuffled_labels", spec.metrics[0]: on_shuffled}
+        with Journal(folder / "controls.csv", journal_columns(names, spec.metrics)) as journal:
+            journal.append(kept)
     return folder
 
 

@@ -111,7 +111,7 @@ def test_rows_without_a_label_are_refused_by_default(tmp_path, write_card, sourc
         expect={},
     )
     (tmp_path / "cards" / "toy.csv").write_text(FRACTIONS)
-    with pytest.raises(InputError, match="line 5.*`unlabelled: keep`"):
+    with pytest.raises(InputError, match=r"line 5.*`unlabelled: keep`"):
         load_dataset(card, sources=sources)
 
 

@@ -65,6 +65,18 @@ def test_a_session_names_its_own_environment(make_spec, run, other):
     assert [each["environment"] for each in found["sessions"]] == [1, 0, 0]
 
 
+def test_days_are_in_order_of_time():
+    parts = {"spec": {}, "planned": 0, "environments": []}
+    manifests = [
+        records.Manifest(
+            **parts, sessions=[records.SessionRecord(started=f"2026-11-{day}T00:00:00Z")]
+        )
+        for day in range(30, 9, -1)
+    ]
+    assert records.days_of(manifests) == "2026-11-10 to 2026-11-30"
+    assert records.days_of(manifests[:1]) == "2026-11-30"
+
+
 def test_blas_libraries_have_one_order_in_whichever_they_were_loaded(monkeypatch):
     found = [
         {"user_api": "blas", "internal_api": "openblas", "version": version, "filepath": "x"}
