@@ -230,10 +230,12 @@ def build_results(
     shuffled=False,
     metric_of=None,
     seconds=None,
+    on_shuffled=None,
 ):
     """Write a results folder in which `error` gives each trial's value; `keep` limits the rows.
 
     The column that `metric_of` names has a measure's value; `seconds` gives a reducer's time.
+    `on_shuffled` is the value of each trial on shuffled labels, which are controls.
     """
     from ddr_cli.rows.log import Rows
 
@@ -278,11 +280,23 @@ def build_results(
     kept = rows[:keep]
     if shuffled:
         kept.sort(key=lambda row: row["trial_id"])
+    if on_shuffled is not None:
+        kept += [
+            row
+            | {
+                "trial_id": row["trial_id"][::-1],
+                "control": "shuffled_labels",
+                spec.metrics[0]: on_shuffled,
+            }
+            for row in kept
+        ]
     # The outcome gives all other cells.
-    planned = {"": dict.fromkeys(names, "")} | {row["trial_id"]: {"control": ""} for row in rows}
+    planned = {row["trial_id"]: {"control": row.get("control", "")} for row in kept}
+    planned[""] = dict.fromkeys(names, "")
     with Rows(folder, lambda: planned, spec.metrics) as log:
         log.append({row["trial_id"]: row for row in kept})
-    (folder / "controls.csv").unlink()
+    if on_shuffled is None:
+        (folder / "controls.csv").unlink()
     return folder
 
 

@@ -337,9 +337,10 @@ def _drawn(part: SuitePart, splits: int, place: Path) -> SuitePart:
 def _differences(fresh: Path, submitted: Path) -> tuple[pd.DataFrame, int]:
     """Return a row per value that differs, and the number of rows compared."""
     new = read_rows(fresh).set_index("trial_id")
-    old = read_rows(submitted).set_index("trial_id").reindex(new.index).reindex(columns=new.columns)
+    old = read_rows(submitted).set_index("trial_id")
+    old = old.reindex(index=new.index, columns=new.columns, fill_value="")
     compared = [name for name in new if name not in _NOT_COMPARED]
-    differs = (new[compared] != old[compared].fillna("")).to_numpy()
+    differs = (new[compared] != old[compared]).to_numpy()
     records = [
         {
             "data set": submitted.name,

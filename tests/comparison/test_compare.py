@@ -41,7 +41,7 @@ def on_dataset(folder, name):
 def make(results, make_spec, write_results):
     """Write a run on a data set; `errors` has an error, or a function of the trial, per reducer."""
 
-    def run(name, errors, *, dataset="landsat", below=results, repeats=6, **spec):
+    def run(name, errors, *, dataset="landsat", below=results, repeats=6, on_shuffled=None, **spec):
         reducers = spec.pop("reducers", [{"name": each} for each in errors])
         given = make_spec(name, reducers=reducers, repeats=repeats, predefined=False, **spec)
         values = {each: error if callable(error) else None for each, error in errors.items()}
@@ -50,7 +50,8 @@ def make(results, make_spec, write_results):
             found = values[trial.reducer]
             return found(trial) if found else errors[trial.reducer]
 
-        return on_dataset(write_results(below, given, error), dataset)
+        folder = write_results(below, given, error, on_shuffled=on_shuffled)
+        return on_dataset(folder, dataset)
 
     return run
 
@@ -371,6 +372,41 @@ def test_a_data_set_counts_once_whatever_its_runs(make):
     # On a single data set, methods of several runs are labelled with the name of their run.
     names = set(compare(runs[:2]).methods["method"])
     assert names == {"PCA (one)", "PCA (again)", "LDA (one)", "LDA (again)"}
+
+
+def test_each_kind_of_test_is_corrected_by_the_number_of_its_own_pairs(make):
+    errors = {"none": noisy(0.23, 0), "pca": noisy(0.2, 1), "lda": noisy(0.1, 2)}
+    there = {name: errors[name] for name in ("pca", "lda")}
+    runs = [make("one", errors), make("other", there, dataset="iris")]
+    pairs = compare(runs).pairs.set_index(["first", "second"])
+    # PCA and LDA share two data sets. Two of the four changes of sign are as extreme.
+    across = pairs.loc[("PCA", "LDA")]
+    assert (across["datasets"], across["p_value"], across["p_holm"]) == (2, 0.5, 0.5)
+    within = pairs.loc["no reduction"]
+    assert within["datasets"].tolist() == [1, 1]
+    low, high = sorted(within["p_value"])
+    assert sorted(within["p_holm"]) == pytest.approx([2 * low, max(2 * low, high)])
+
+
+def test_rows_on_shuffled_labels_are_no_setting(make):
+    folder = make("run", {"pca": 0.3, "lda": 0.2}, on_shuffled=0.1)
+    found = compare([folder])
+    assert found.methods["settings"].tolist() == [1, 1]
+    assert found.methods["mean"].tolist() == pytest.approx([0.3, 0.2])
+    assert any("shuffled labels" in note for note in found.notes)
+
+
+def test_a_value_nearby_is_another_setting(make):
+    places = {"reducer.n_components": [10, 11]}
+    errors = {"pca": lambda trial: trial.params["reducer.n_components"] / 100, "lda": 0.2}
+    reducers = [{"name": name, "params": {"n_components": 10}} for name in errors]
+    folder = make("run", errors, reducers=reducers, sweep=places)
+    for at in (10, 11):
+        found = compare([folder], at=[f"n_components={at}"]).methods.set_index("method")
+        assert found.loc["PCA", "mean"] == pytest.approx(at / 100)
+    narrow = make("narrow", errors, reducers=reducers, sweep={"reducer.n_components": [11, 12]})
+    with pytest.raises(InputError, match="cannot have dim = 10"):
+        compare([narrow], at=["n_components=10"])
 
 
 def test_an_impossible_comparison_is_refused(make, folders, make_spec, write_results, results):

@@ -54,6 +54,12 @@ def test_quoted_cells_may_hold_the_separator_and_line_ends(write):
     assert raw.X.ravel().tolist() == [1, 2, 3]
 
 
+def test_between_blanks_a_quotation_mark_is_an_ordinary_character(write):
+    raw = read_csv([write('1 "a\n2 b\n3 "a\n4 b"\n')], separator="whitespace")
+    assert raw.labels.tolist() == ['"a', "b", '"a', 'b"']
+    assert raw.X.ravel().tolist() == [1, 2, 3, 4]
+
+
 def test_gzip_is_known_by_content_and_equals_plain_text(tmp_path, write):
     text = "0.1,1e-3,a\n.3,4,b\n"
     packed = tmp_path / "packed.csv"

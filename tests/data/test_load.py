@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from ddr_cli.core.errors import DataUnavailableError, InputError
 from ddr_cli.data import Sources, load, load_card, load_dataset
@@ -73,6 +74,47 @@ def test_kept_classes_keep_their_part_of_the_split(toy, sources):
     assert dataset.class_counts == {"right": 101}
 
 
+# Labels that are fractions, rows without a label, groups and a given split.
+FRACTIONS = "size,site,fold,kind\n" + "".join(
+    f"{i},{'abc'[i % 3]},{('train', 'test')[i % 2]},{(0.5, 1.5, 2.5, '')[i % 4]}\n"
+    for i in range(24)
+)
+
+
+@pytest.mark.parametrize("kept", [None, ["0.5", "1.5"]])
+def test_rows_without_a_label_stay_unlabelled(kept, tmp_path, write_card, sources):
+    card = write_card(
+        files=[{"path": "toy.csv"}],
+        format={"name": "csv", "label": "kind", "groups": "site", "parts": ["fold"]},
+        unlabelled="keep",
+        expect={},
+        **({"keep": kept} if kept else {}),
+    )
+    (tmp_path / "cards" / "toy.csv").write_text(FRACTIONS)
+    dataset = load_dataset(card, sources=sources)
+    names = kept or ["0.5", "1.5", "2.5"]
+    rows = [i for i in range(24) if not kept or i % 4 != 2]
+    assert dataset.class_counts == dict.fromkeys(names, 6)
+    assert dataset.n_unlabelled == 6
+    assert dataset.X[:, 0].tolist() == rows
+    assert (dataset.y == -1).tolist() == [i % 4 == 3 for i in rows]
+    assert dataset.groups.tolist() == [i % 3 for i in rows]
+    split = dataset.parts["fold"]
+    assert dataset.X[split.train, 0].tolist() == [i for i in rows if i % 2 == 0]
+    assert dataset.X[split.test, 0].tolist() == [i for i in rows if i % 2 == 1]
+
+
+def test_rows_without_a_label_are_refused_by_default(tmp_path, write_card, sources):
+    card = write_card(
+        files=[{"path": "toy.csv"}],
+        format={"name": "csv", "label": "kind", "ignore": ["site", "fold"]},
+        expect={},
+    )
+    (tmp_path / "cards" / "toy.csv").write_text(FRACTIONS)
+    with pytest.raises(InputError, match=r"line 5.*`unlabelled: keep`"):
+        load_dataset(card, sources=sources)
+
+
 def test_merged_classes_keep_their_subclasses(sources):
     dataset = load_dataset("iris_lfda", sources=sources)
     assert dataset.class_counts == {"setosa or virginica": 100, "versicolor": 50}
@@ -100,6 +142,12 @@ def test_data_that_is_not_what_the_card_says_is_refused(expect, what, toy, sourc
         assert caught.value.exit_code == 3
         assert "toy.csv" in str(caught.value)
     assert parsed(sources) == []
+
+
+def test_what_the_card_expects_also_holds_for_the_cached_arrays(toy, sources):
+    load_dataset(toy(), sources=sources)
+    with pytest.raises(DataMismatchError, match=r"300 samples.*12"):
+        load_dataset(toy(expect={"samples": 12}), sources=sources)
 
 
 def test_users_own_unreadable_file_is_the_users_mistake(toy, sources):
@@ -245,6 +293,20 @@ def test_changed_file_is_parsed_anew(toy, sources):
     file = card.parent / "toy" / "toy.csv"
     file.write_bytes(TABLE.replace(b"0.25,", b"0.50,", 1))
     assert load_dataset(card, sources=sources).fingerprint != first.fingerprint
+
+
+def test_a_renamed_file_of_a_folder_is_parsed_anew(tmp_path, write_card, sources):
+    card = write_card(
+        files=[{"path": "pictures"}], format={"name": "images", "label": "folder"}, expect={}
+    )
+    folder = tmp_path / "cards" / "pictures"
+    for number in range(6):
+        path = folder / ("cat" if number < 4 else "cow") / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.full((2, 2), 40 * number, dtype=np.uint8)).save(path)
+    assert load_dataset(card, sources=sources).class_counts == {"cat": 4, "cow": 2}
+    (folder / "cat" / "3.png").rename(folder / "cow" / "3.png")
+    assert load_dataset(card, sources=sources).class_counts == {"cat": 3, "cow": 3}
 
 
 @pytest.mark.parametrize("damage", ["cut short", "emptied", "one bit", "another file", "text"])

@@ -15,7 +15,7 @@ import pytest
 from ddr_cli.core import own_code
 from ddr_cli.engine import run_spec
 from ddr_cli.engine.work.local import LocalExecutor
-from ddr_cli.evaluation.evaluators import CLASSIFIERS
+from ddr_cli.evaluation.evaluators import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.reducers.registry import REDUCERS
 
 _PLUGIN = '''
@@ -29,7 +29,7 @@ from ddr_cli.reducers.registry import Traits
 
 Does = Literal[
     "nothing", "raise", "exit", "exit0", "die", "die_once", "hang", "spin", "gorge", "nan", "warn",
-    "interrupt", "base",
+    "interrupt", "base", "peek",
 ]
 
 
@@ -61,6 +61,8 @@ def act(does, log):
         sum(range(10**11))
     if does == "gorge":
         np.ones(10**11)
+    if does == "peek":
+        assert "DDR_DATA" not in os.environ
     if does == "warn":
         warnings.warn("this method warns")
 
@@ -174,6 +176,8 @@ no_class = ddr_test_plugin:no_class
 function = ddr_test_plugin:function
 [ddr.classifiers]
 faulty = ddr_test_plugin:FaultyClassifier
+[ddr.preprocessors]
+faulty = ddr_test_plugin:Faulty
 """
 
 
@@ -213,7 +217,7 @@ def installed(plugin, monkeypatch):
 
 def _forget_entry_points():
     importlib.invalidate_caches()
-    for registry in (REDUCERS, CLASSIFIERS):
+    for registry in (REDUCERS, CLASSIFIERS, PREPROCESSORS):
         vars(registry).pop("_entries", None)
 
 

@@ -1,6 +1,7 @@
 """An executor is a class with a few methods, and gives the same rows as worker processes."""
 
 import pandas as pd
+import pytest
 
 from ddr_cli.engine import read_trials, run_spec
 
@@ -22,3 +23,16 @@ def test_another_back_end_gives_the_same_numbers(make_spec, run, tmp_path, one_a
     assert [path.stem for path in other.released].count("data") == 1
     assert other.released[-1].stem == "data"
     assert len(set(other.released)) == len(other.released) == 3 + 1
+
+
+@pytest.mark.usefixtures("installed")
+def test_no_piece_of_another_package_sees_where_the_data_are(
+    make_spec, run, monkeypatch, tmp_path, one_after_the_other
+):
+    monkeypatch.setenv("DDR_DATA", str(tmp_path))
+    faulty = {"name": "faulty", "does": "peek"}
+    spec = make_spec(
+        preprocess=[faulty], reducers=["none", faulty], classifiers=[faulty | {"when": 1}]
+    )
+    outcome = run(spec, executor=one_after_the_other())
+    assert (outcome.done, outcome.failed) == (6, 0)

@@ -62,6 +62,20 @@ def test_a_scratch_folder_that_a_cleaner_removes_is_made_again(
     assert not list(tmp_path.glob("ddr-scratch-*"))
 
 
+def test_a_folder_that_has_rows_is_locked_too(make_spec, run, one_after_the_other):
+    run(make_spec(split=MANY | {"repeats": 1}, reducers=["none"]))
+    spec = make_spec(split=MANY, reducers=["none"])
+    refused = []
+
+    def again():
+        with pytest.raises(InputError, match=r"Another run.*--out"):
+            run(spec, executor=one_after_the_other())
+        refused.append(True)
+
+    outcome = run(spec, executor=one_after_the_other(), progress=Once(again))
+    assert (outcome.done, outcome.skipped, refused) == (22, 2, [True])
+
+
 TWO_ROWS = Division(np.arange(2), 1, np.arange(2))
 
 

@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
+from ddr_cli.data import load_dataset
 from ddr_cli.engine import make_plan, read_trials, run_spec
 from ddr_cli.engine.work.label_budget import labelled_rows
 from ddr_cli.engine.work.samples import Labels, Samples
@@ -133,6 +134,26 @@ def test_a_run_that_was_cut_off_goes_on(folder, tmp_path):
         return table.to_csv()
 
     assert numbers(target) == numbers(folder)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_failed_trial_with_a_budget_has_the_score_of_the_labelled_majority(
+    tmp_path, one_after_the_other
+):
+    spec = spec_of(
+        dataset="balance",
+        reducers=[{"name": "faulty", "does": "raise"}],
+        split={"kind": "fraction", "train": 0.5, "repeats": 1},
+        labels=[2, "all"],
+    )
+    trials = read_trials(run_spec(spec, out=tmp_path, executor=one_after_the_other()).folder)
+    assert set(trials["status"]) == {"failed"}
+    # Balance has 49, 288 and 288 samples; with 2 labels of each, the first class is the majority.
+    y = load_dataset("balance").y
+    y = y[make_split("fraction", y, index=0, dataset="balance", train=0.5).test]
+    few = trials["labels"].notna()
+    assert trials.loc[few, "error"].item() == pytest.approx(np.mean(y != 0))
+    assert trials.loc[~few, "error"].item() < 0.6
 
 
 def test_a_budget_that_a_class_can_not_meet_says_which():

@@ -40,6 +40,43 @@ def test_a_manifest_says_what_was_run_and_how(make_spec, run):
     assert (session.trials_ended, session.trials_failed) == (12, 0)
 
 
+@pytest.mark.parametrize(
+    "other",
+    [{"git": {"commit": "0" * 40, "dirty": False}}, {"packages": {"p": "1"}}, {"cpu": "Abacus"}],
+)
+def test_a_session_names_its_own_environment(make_spec, run, other):
+    def after(repeats):
+        split = {"kind": "fraction", "train": 0.5, "repeats": repeats}
+        path = run(make_spec(reducers=["none"], split=split)).folder / "manifest.json"
+        return path, json.loads(path.read_text())
+
+    path, found = after(1)
+    (here,) = found["environments"]
+    path.write_text(json.dumps(found | {"environments": [here | other]}))
+    path, found = after(2)
+    assert found["environments"] == [here | other, here]
+    assert [each["environment"] for each in found["sessions"]] == [0, 1]
+    # Back in an environment that is not the last one.
+    found["environments"].reverse()
+    found["sessions"][0]["environment"], found["sessions"][1]["environment"] = 1, 0
+    path.write_text(json.dumps(found))
+    _, found = after(3)
+    assert found["environments"] == [here, here | other]
+    assert [each["environment"] for each in found["sessions"]] == [1, 0, 0]
+
+
+def test_days_are_in_order_of_time():
+    parts = {"spec": {}, "planned": 0, "environments": []}
+    manifests = [
+        records.Manifest(
+            **parts, sessions=[records.SessionRecord(started=f"2026-11-{day}T00:00:00Z")]
+        )
+        for day in range(30, 9, -1)
+    ]
+    assert records.days_of(manifests) == "2026-11-10 to 2026-11-30"
+    assert records.days_of(manifests[:1]) == "2026-11-30"
+
+
 def test_blas_libraries_have_one_order_in_whichever_they_were_loaded(monkeypatch):
     found = [
         {"user_api": "blas", "internal_api": "openblas", "version": version, "filepath": "x"}

@@ -206,6 +206,25 @@ def test_settings_share_their_fits(make_spec, tmp_path):
     assert Counter(searches.read_text().split())["2"] == 24
 
 
+def test_the_time_limit_of_a_tuned_job_counts_every_inner_fold(make_spec, tmp_path):
+    spec = make_spec(
+        split={**SPLIT, "repeats": 1},
+        reducers=[{"name": "pca", "n_components": 2, "whiten": {"grid": [False, True]}}],
+        classifiers=[KNN],
+        tune={"folds": 3, "repeats": 2, "budget": 2},
+    )
+    stages = []
+
+    class Counting(OneAfterTheOther):
+        def submit(self, job):
+            stages.append(job.stages)
+            super().submit(job)
+
+    run_spec(spec, out=tmp_path, executor=Counting())
+    # On each of 3 * 2 inner folds, both settings are fitted and scored.
+    assert max(stages) >= 3 * 2 * 2 * 2
+
+
 def test_fits_to_the_same_points_share_what_changes_nothing(make_spec, tmp_path, monkeypatch):
     spec = make_spec(
         split={**SPLIT, "repeats": 1},

@@ -10,6 +10,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import (
     NADEAU_BENGIO,
     SMALL_TRAINING,
+    holm,
     mean_interval,
     rate_variance,
     signed_ranks,
@@ -182,3 +183,11 @@ def test_signed_ranks_are_as_scipy_has_them(n, digits):
     assert len(np.unique(np.abs(values))) < n or digits == 9
     expected = stats.wilcoxon(values[values != 0], method=exact).pvalue
     assert signed_ranks(values[:, None]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_hand_worked_correction_leaves_missing_p_values_out():
+    nan = math.nan
+    # Of three, the smallest is multiplied by 3, the next by 2; none is below the one before.
+    assert holm([0.04, 0.01, 0.03]).tolist() == pytest.approx([0.06, 0.03, 0.06])
+    assert holm([nan, 0.01, 0.04]).tolist() == pytest.approx([nan, 0.02, 0.04], nan_ok=True)
+    assert holm([0.6, nan, 0.7, nan]).tolist() == pytest.approx([1, nan, 1, nan], nan_ok=True)

@@ -164,6 +164,19 @@ def test_a_figure_is_drawn_again_if_it_or_a_row_has_changed(
     assert (after["report/index.html"] == before["report/index.html"]) is brings_back
 
 
+def test_a_changed_control_makes_its_files_again(tmp_path, make_spec, write_results):
+    spec = make_spec("mine", reducers=[CCDR, {"name": "lda"}], repeats=3, predefined=False)
+    folder = write_results(tmp_path, spec, lambda _: 0.1, on_shuffled=0.6)
+    names = ("summary.csv", "figure.svg")
+    write_run(summary_of(folder))
+    before = {name: (folder / name).read_bytes() for name in names}
+    path = folder / "controls.csv"
+    path.write_text(path.read_text().replace(",0.6,", ",0.7,"))
+    assert _run(tmp_path).exit_code == 0
+    assert all((folder / name).read_bytes() != before[name] for name in names)
+    assert "0.7" in (folder / "summary.csv").read_text()
+
+
 def test_other_code_draws_every_figure_again(written, tmp_path, monkeypatch):
     results = tmp_path / "results"
     shutil.copytree(written[0], results)

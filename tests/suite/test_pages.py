@@ -563,6 +563,14 @@ def test_only_pages_with_rows_of_a_track_have_its_figure(pages):
     assert f"better than no reduction is {counts}." in index
 
 
+def test_the_shares_of_selected_dimensions_of_a_method_add_up_to_one(pages, bench):
+    index = (pages / "index.html").read_text()
+    _, _, table = index.partition("Fraction of tuned trials (%) by chosen n_components")
+    rows = re.findall(r'<tr><th scope="row">.*?</tr>', table.partition("</table>")[0])
+    shares = [list(map(int, re.findall(r'class="share"[^>]*>(\d+)<', row))) for row in rows]
+    assert [sum(each) for each in shares] == [100] * len(bench.suite.methods)
+
+
 def test_a_method_that_a_control_adds_is_in_the_table(bench):
     methods = {name: how for name, how in bench.suite.methods.items() if name != "none"}
     suite = bench.suite.model_copy(update={"methods": methods})

@@ -108,6 +108,14 @@ def test_a_value_that_differs_is_shown_and_so_are_another_library_and_processor(
     assert not (submitted / "verified.json").exists()
 
 
+def test_a_column_that_a_submission_lacks_differs(submitted):
+    path = submitted / "iris" / "trials.csv"
+    edit(path, ",classifier.n_neighbors,", ",classifier.another,")
+    done = verify(submitted)
+    assert (done.exit_code, "n_neighbors" in done.output) == (1, True), done.output
+    assert not (submitted / "verified.json").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
