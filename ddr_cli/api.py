@@ -284,8 +284,9 @@ class Results:
     def _repr_html_(self) -> str:
         """Return the table that `ddr run` prints, as HTML for notebooks."""
         from ddr_cli.report.run_tables import run_table
+        from ddr_cli.show.html import table
 
-        return run_table(self._summary).html()
+        return table(run_table(self._summary))
 
 
 def compare(*runs: Results | str | Path, **options: Any) -> Comparison:

@@ -74,12 +74,12 @@ def _show(checked: Checked) -> None:
 
 def _table(checked: Checked) -> Table:
     import pandas as pd
-    from rich.text import Text
 
     from ddr_cli.report.table import Table
+    from ddr_cli.show.page import Badge
 
     what = "a reducer" if checked.section == "reducers" else "a classifier"
-    words = {True: Text("yes", "green"), False: Text("no", "bold red"), None: Text("-", "dim")}
+    words = {True: Badge("yes", "good"), False: Badge("no", "bad"), None: Badge("-", "dim")}
     rows = [(each.contract, words[each.holds], each.note) for each in checked.findings]
     frame = pd.DataFrame(rows, columns=["contract", "holds", "how"])
     return Table(frame, f"{checked.name} as {what}", left=("holds", "how"), narrow=True)

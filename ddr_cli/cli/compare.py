@@ -118,18 +118,21 @@ def compare(
 def _content(path: Path, found: Comparison) -> str | bytes:
     """Return the part of a comparison that is written to a file with that ending."""
     from ddr_cli.report.comparison_tables import comparison_json, comparison_tables
-    from ddr_cli.report.table import Table, together
+    from ddr_cli.show.csv import csv
+    from ddr_cli.show.latex import latex
+    from ddr_cli.show.markdown import markdown
+    from ddr_cli.show.page import Grid, Text
 
     tables = comparison_tables(found)
     match path.suffix:
         case ".json":
             return comparison_json(found)
         case ".csv":
-            return Table(found.differences).csv()
+            return csv(Grid(found.differences))
         case ".md":
-            return "\n".join([each.markdown() for each in tables] + [f"{n}\n" for n in found.notes])
+            return markdown([*tables, *map(Text, found.notes)])
         case ".tex":
-            return together([*tables], found.notes)
+            return "\n".join(latex(each, found.notes) for each in tables)
     from ddr_cli.figures.pair_matrix import draw_pairs
     from ddr_cli.figures.style import image_bytes
 

@@ -168,11 +168,9 @@ def console() -> Console:
 
 def print_table(screen: Console, table: Table) -> None:
     """Print a table; its title and notes may use the full width of the screen."""
-    if table.title:
-        screen.print(table.title, style="bold")
-    screen.print(table.terminal(screen.width))
-    for note in table.notes:
-        screen.print(note)
+    from ddr_cli.show.terminal import show
+
+    show([table], screen)
 
 
 def print_json(content: Any) -> None:

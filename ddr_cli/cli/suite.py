@@ -260,6 +260,7 @@ def page(
 def _export(suite: Suite, parts: list[SuitePart], name: str, out: Path, file: Path) -> None:
     from ddr_cli.core.atomic import atomic_write
     from ddr_cli.report.table import Table
+    from ddr_cli.show.csv import csv
     from ddr_cli.suite.archive import write_archive
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.names import CLASSIFIER_TRACK, INDUCTIVE
@@ -277,7 +278,7 @@ def _export(suite: Suite, parts: list[SuitePart], name: str, out: Path, file: Pa
         typer.echo(f"An archive of {len(names)} files:\n  {file}")
         return
     rows = long_rows(benchmark_of(suite, parts).trials)
-    atomic_write(file, Table(rows).csv())
+    atomic_write(file, csv(Table(rows)))
     typer.echo(f"A table of {len(rows)} rows:\n  {file}")
 
 

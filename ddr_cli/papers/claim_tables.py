@@ -24,6 +24,7 @@ from ddr_cli.papers.numbers import NumberResult
 from ddr_cli.papers.other_readings import ReadingResult
 from ddr_cli.papers.schema import Artefact, NumberRule, PrintedNumber, TableMark, Term, glossary
 from ddr_cli.report.table import Table
+from ddr_cli.show.markdown import markdown
 
 
 def claim_table(result: PaperResult) -> pd.DataFrame:
@@ -168,4 +169,4 @@ def glossary_table() -> pd.DataFrame:
 def count_text(assessment: Assessment) -> str:
     """Return the counts as Markdown tables: in the paper's own setting / over re-splits."""
     counts = [Table(each.reset_index()) for each in assessment.counts() if len(each)]
-    return "\n".join(each.markdown() for each in counts)
+    return markdown(counts)

@@ -17,6 +17,7 @@ from ddr_cli.papers.numbers import Verdict
 from ddr_cli.papers.tables import matrix_of, number_table
 from ddr_cli.report.table import Table
 from ddr_cli.rows.manifest import days_of
+from ddr_cli.show.markdown import markdown
 
 _LEFT_OUT = ("note", "notes", "reason")
 
@@ -77,7 +78,7 @@ def _findings(result: PaperResult) -> Iterator[str]:
             ("printed numbers", own, over),
         )
     ]
-    yield Table(pd.DataFrame(records)).markdown()
+    yield markdown([Table(pd.DataFrame(records))])
 
 
 def _listed(counts: Counter[str]) -> str:
@@ -94,10 +95,10 @@ def _artefact(item: ArtefactResult, figures: list[str]) -> Iterator[str]:
     matrix = matrix_of(item)
     if matrix is not None:
         frame = matrix.frame()
-        yield Table(frame[~frame[" "].isin(_LEFT_OUT)]).markdown()
+        yield markdown([Table(frame[~frame[" "].isin(_LEFT_OUT)])])
     elif item.numbers:
         shown = number_table(artefact, item.numbers)
-        yield Table(shown.drop(columns=list(_LEFT_OUT), errors="ignore")).markdown()
+        yield markdown([Table(shown.drop(columns=list(_LEFT_OUT), errors="ignore"))])
     reasons: dict[str, list[str]] = {}
     for each in item.numbers:
         differs = any(each.through(view).verdict.startswith("differs") for view in VIEWS)
@@ -133,4 +134,4 @@ def _claims(result: PaperResult) -> str:
         }
         for each in result.claims
     ]
-    return Table(pd.DataFrame(records)).markdown()
+    return markdown([Table(pd.DataFrame(records))])

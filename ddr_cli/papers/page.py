@@ -26,6 +26,7 @@ from ddr_cli.report.chart import Chart, colour_rules, on_dark
 from ddr_cli.report.own_runs import OwnRun
 from ddr_cli.report.page import about, page_environment, ran
 from ddr_cli.report.table import Table
+from ddr_cli.show.html import table
 
 _GROUPS = 256
 _LEVELS = 4095
@@ -84,6 +85,7 @@ def render_page(
             metric_name=metric_name,
             number=number,
             ran=ran,
+            html_table=table,
             methods_of=methods_of,
             verdicts_of=verdicts_of,
             rows_of=rows_of,

@@ -24,15 +24,18 @@ from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import PAGE
 from ddr_cli.report.run_files import write_derived, write_figure, write_file, write_run
 from ddr_cli.report.table import Table
+from ddr_cli.show.csv import csv
+from ddr_cli.show.latex import latex
+from ddr_cli.show.markdown import markdown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COUNTS = "verdict_counts.md"
 _FORMS = {
-    Format.csv: (".csv", Table.csv),
-    Format.markdown: (".md", Table.markdown),
-    Format.latex: (".tex", Table.latex),
+    Format.csv: (".csv", csv),
+    Format.markdown: (".md", lambda grid: markdown([grid])),
+    Format.latex: (".tex", latex),
 }
 
 

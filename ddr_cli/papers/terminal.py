@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
-from rich.text import Text
 
 from ddr_cli.papers.assess import Assessment, PaperResult
 from ddr_cli.papers.cells import (
@@ -21,8 +20,9 @@ from ddr_cli.papers.lookup import VIEWS, Judged, View
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
 from ddr_cli.report.table import Table
+from ddr_cli.show.page import Badge, Look
 
-_COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "untold": "dim"}
+_LOOKS: dict[str, Look] = {"agrees": "good", "near": "even", "differs": "bad", "untold": "dim"}
 
 
 def count_tables(assessment: Assessment) -> Iterable[Table]:
@@ -39,13 +39,13 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
     for item in result.artefacts:
         where = item.artefact.where
         if item.not_testable:
-            verdict = Text("not testable", "dim")
+            verdict = Badge("not testable", "dim")
             rows.append((f"{where}: {item.artefact.title}", "no number", verdict, verdict))
         for each in item.judged if item.summaries else ():
             printed = printed_text(each)
             if isinstance(each, MarkResult):
                 printed = each.entry.printed or "–"
-            views = [Text(f"{_ours(each, view)}\n") + _coloured(each, view) for view in VIEWS]
+            views = [(*_ours(each, view), _coloured(each, view)) for view in VIEWS]
             rows.append((f"{where}: {entry_text(item.artefact, each)}", printed, *views))
     if rows:
         states = [f"{item.artefact.where}: {item.state}" for item in result.artefacts if item.state]
@@ -66,15 +66,15 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
         yield Table(pd.DataFrame(rows, columns=heads), f"{what}: claims", left=tuple(heads))
 
 
-def _ours(result: NumberResult | MarkResult, view: View) -> str | None:
+def _ours(result: NumberResult | MarkResult, view: View) -> tuple[str, ...]:
     if isinstance(result, MarkResult):
-        return result.through(view).kept or result.through(view).reason
+        return (result.through(view).kept or result.through(view).reason or "",)
     verdict, metric = result.through(view), result.entry.metric
     apart = difference_cell(verdict, metric)
-    return ours_text(verdict, metric) + (f"\n{apart}" if apart else "")
+    return (ours_text(verdict, metric), apart) if apart else (ours_text(verdict, metric),)
 
 
-def _coloured(result: Judged[Any, Any], view: View) -> Text:
+def _coloured(result: Judged[Any, Any], view: View) -> Badge:
     verdict = result.through(view).verdict
-    colour = _COLOURS[kind_of(verdict)] if result.entry.is_counted(view) else "dim"
-    return Text(verdict_text(result, view), colour)
+    look = _LOOKS[kind_of(verdict)] if result.entry.is_counted(view) else "dim"
+    return Badge(verdict_text(result, view), look)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ddr_cli.report.latex import escaped
+from ddr_cli.show.latex import escaped
 
 _AUTHOR = r"[A-Z][\w'-]*(?: [A-Z][\w'-]*)?, (?:-?[A-Z]\.[ ]?)+"
 # A title has periods only in brackets or after an initial.

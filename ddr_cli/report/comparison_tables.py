@@ -24,6 +24,9 @@ from ddr_cli.comparison.selection import TRACKS
 from ddr_cli.core.errors import counted, listed
 from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
 from ddr_cli.report.table import Table
+from ddr_cli.show import html
+from ddr_cli.show.markdown import markdown
+from ddr_cli.show.page import Text
 
 _ALPHA = 0.05
 
@@ -32,12 +35,12 @@ class ShownComparison(Comparison):
     """A comparison that `print` shows as Markdown, and a notebook like the report page."""
 
     def __str__(self) -> str:
-        return "\n".join([*(table.markdown() for table in comparison_tables(self)), *self.notes])
+        return markdown([*comparison_tables(self), *map(Text, self.notes)])
 
     def _repr_html_(self) -> str:
         shown = Markup("")
         for table in comparison_tables(self):
-            shown += Markup("<h4>{}</h4>\n{}\n").format(table.title, table.html())
+            shown += Markup("<h4>{}</h4>\n{}\n").format(table.title, html.table(table))
             shown += Markup("").join(Markup("<p>{}</p>\n").format(note) for note in table.notes)
         return shown + Markup("").join(Markup("<p>{}</p>\n").format(note) for note in self.notes)
 

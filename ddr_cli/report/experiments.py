@@ -16,7 +16,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
 from ddr_cli.reducers.registry import reference
 from ddr_cli.report.bibtex import bibtex
-from ddr_cli.report.latex import escaped
+from ddr_cli.show.latex import escaped
 from ddr_cli.spec.cells import expand
 from ddr_cli.spec.components import Item
 from ddr_cli.spec.estimators import load_factory

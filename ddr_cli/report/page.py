@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 import ddr_cli
 from ddr_cli.comparison.summary import Summary
 from ddr_cli.core.registry import spec_word
+from ddr_cli.show import html
 
 PAGE = "index.html"
 
@@ -27,14 +28,8 @@ def short(value: float) -> str:
 
 
 def page_environment(*packages: str) -> Environment:
-    """Return the environment of these packages' templates and the report's; it escapes all text."""
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "ddr_cli.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    """Return the environment of these packages' templates and of the pages'."""
+    environment = html.page_environment(*packages)
     environment.filters["slug"] = slug
     environment.filters["spec_word"] = spec_word
     return environment

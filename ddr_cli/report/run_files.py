@@ -21,6 +21,7 @@ from ddr_cli.report.table import Table
 from ddr_cli.rows.embeddings import EMBEDDINGS
 from ddr_cli.rows.log import TRIAL_FILES
 from ddr_cli.rows.manifest import MANIFEST
+from ddr_cli.show.csv import csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +48,7 @@ def write_run(
         return draw(summary, notes)
 
     def table() -> Path:
-        return write_file(folder / "summary.csv", Table(summary.rows).csv())
+        return write_file(folder / "summary.csv", csv(Table(summary.rows)))
 
     files = write_figure(folder / "figure", source, drawn, table=table, unchanged=unchanged)
     found = against_controls(summary)

@@ -22,6 +22,9 @@ from ddr_cli.report.chart import Chart, colour_rules, page_chart
 from ddr_cli.report.page import PAGE, page_environment, short, slug
 from ddr_cli.report.run_files import write_derived
 from ddr_cli.report.table import Table
+from ddr_cli.show.csv import csv
+from ddr_cli.show.html import table
+from ddr_cli.show.markdown import markdown
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.figures import (
@@ -109,6 +112,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
         "caption": caption,
         "equivalence": EQUIVALENCE,
         "as_table": Table,
+        "html_table": table,
     }
     environment = page_environment("ddr_cli.suite")
 
@@ -116,7 +120,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
         return environment.get_template(template).render(**shared | more)
 
     files: dict[str, str | bytes] = {
-        LEADERBOARD: Table(_with_origin(suite, board)).csv(),
+        LEADERBOARD: csv(Table(_with_origin(suite, board))),
         PICTURE: rendered(draw_scores(board))[1],
         MARKDOWN: markdown_page(bench, board),
         PAGE: page(
@@ -176,7 +180,7 @@ def markdown_page(bench: Benchmark, board: Leaderboard) -> str:
         + ("." if suite.frozen else f"; `ddr suite run {suite.name}` runs the missing trials."),
         f"![Scores with intervals]({PICTURE})",
         "\n".join(f"- {note}" for note in notes),
-        *(table.markdown() for table in tables),
+        *(markdown([table]) for table in tables),
     ]
     return "\n\n".join(line.strip() for line in lines) + "\n"
 

@@ -4,7 +4,6 @@ import sys
 import pandas as pd
 import pytest
 from rich.console import Console
-from rich.text import Text
 from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
@@ -12,7 +11,7 @@ from ddr_cli.cli.options import in_width, print_table
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.report.run_tables import run_table
-from ddr_cli.report.table import Table
+from ddr_cli.show.page import Badge, Grid
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -47,7 +46,7 @@ def test_a_pipe_has_no_escapes_and_no_color_has_no_colours(kinds, monkeypatch, c
     """NO_COLOR only disables colours, so bold text stays (https://no-color.org)."""
     for name, value in kinds.items():
         monkeypatch.setenv(name, value)
-    table = Table(pd.DataFrame({"run": ["one", Text("[red]two", "red")]}), "A title")
+    table = Grid(pd.DataFrame({"run": ["one", Badge("[red]two", "bad")]}), "A title")
     print_table(Console(), table)
     assert "\x1b" not in capsys.readouterr().out
     monkeypatch.setenv("TERM", "xterm-256color")

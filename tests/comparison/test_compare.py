@@ -18,6 +18,7 @@ from ddr_cli.evaluation.statistics import NADEAU_BENGIO, SMALL_TRAINING
 from ddr_cli.figures.pair_matrix import draw_pairs
 from ddr_cli.figures.style import rendered
 from ddr_cli.report.comparison_tables import comparison_tables
+from ddr_cli.show.markdown import markdown
 
 NAMES = ("none", "pca", "lda", "lfda")
 SHOWN = {"none": "no reduction", "pca": "PCA", "lda": "LDA", "lfda": "LFDA"}
@@ -26,7 +27,7 @@ SETS = ("landsat", "iris", "balance", "digits", "usps", "orl", "coil20")
 
 
 def in_words(found):
-    return "\n".join(table.markdown() for table in comparison_tables(found))
+    return markdown(comparison_tables(found))
 
 
 def on_dataset(folder, name):

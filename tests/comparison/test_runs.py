@@ -7,7 +7,8 @@ import pytest
 from ddr_cli.comparison.runs import find_runs, load_run, split_family
 from ddr_cli.comparison.summary import Row, summarize, summary_of
 from ddr_cli.core.errors import InputError
-from ddr_cli.report.table import Table
+from ddr_cli.show.csv import csv
+from ddr_cli.show.page import Grid
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"beta": 0.5, "n_neighbors": 4}}
 NONE = {"name": "none"}
@@ -60,7 +61,7 @@ def test_the_order_of_the_journal_changes_no_byte(tmp_path, write_results, make_
     one = write_results(tmp_path / "one", spec, error)
     two = write_results(tmp_path / "two", spec, error, shuffled=True)
     assert (one / "trials.csv").read_bytes() != (two / "trials.csv").read_bytes()
-    assert Table(summary_of(one).rows).csv() == Table(summary_of(two).rows).csv()
+    assert csv(Grid(summary_of(one).rows)) == csv(Grid(summary_of(two).rows))
 
 
 def test_failed_trials_are_no_results(results, write_results, make_spec):
@@ -174,7 +175,7 @@ def test_without_recorded_sizes_of_splits_there_is_no_interval_of_the_mean(
 def test_csv_reads_back(results, write_results, make_spec, tmp_path):
     spec = make_spec("run", reducers=[CCDR], sweep={"reducer.beta": BETAS}, repeats=3)
     rows = summary_of(write_results(results, spec, _error)).rows
-    (tmp_path / "summary.csv").write_text(Table(rows).csv(), encoding="utf-8")
+    (tmp_path / "summary.csv").write_text(csv(Grid(rows)), encoding="utf-8")
     back = pd.read_csv(tmp_path / "summary.csv")
     assert list(back.columns) == list(rows.columns)
     assert back["mean"].to_numpy() == pytest.approx(rows["mean"].to_numpy())

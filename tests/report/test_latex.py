@@ -15,50 +15,30 @@ from rich.console import Console
 from ddr_cli.comparison.compare import compare
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.report.comparison_tables import comparison_tables
-from ddr_cli.report.table import Table, together
+from ddr_cli.show.latex import latex
+from ddr_cli.show.markdown import markdown
+from ddr_cli.show.page import Grid
+from ddr_cli.show.terminal import terminal
 
 RESULTS = Path(__file__).parents[2] / "results"
 
 
-def rows_of(latex):
-    body = latex.split(r"\midrule")[1].split(r"\bottomrule")[0]
+def rows_of(text):
+    body = text.split(r"\midrule")[1].split(r"\bottomrule")[0]
     return [line.removesuffix(r" \\").split(" & ") for line in body.strip().splitlines()]
 
 
-def as_seen(cell):
-    """Return a cell with spaces instead of phantoms, and with plain signs."""
-    room = re.sub(r"\\phantom\{([^}]*)\}", lambda found: " " * len(found[1]), cell)
-    return room.replace("$-$", "-").replace(r"$\pm$", "±").replace("$<$", "<")
-
-
-def test_points_are_aligned_and_a_minus_is_a_minus_sign():
-    frame = pd.DataFrame(
-        {
-            "method": ["x-1: -2.5 points", "b_1", "c"],
-            "mean ± sd": ["12.41 ± 1.22", "9.9 ± 10.5", ""],
-            "difference": ["-2.47", "+30.7", ""],
-            "95 % interval": ["-4.26 to -0.67", "+25.82 to +35.59", ""],
-            "p": ["0.0096", "< 0.001", "1"],
-        }
-    )
-    latex = Table(frame).latex()
-    rows = rows_of(latex)
-    assert [row[0] for row in rows] == ["x-1: $-$2.5 points", r"b\_1", "c"]
-    for place in range(1, 5):
-        cells = [as_seen(row[place]) for row in rows if row[place]]
-        # In right-aligned cells, decimal points align if equally many characters follow them.
-        assert len({len(cell) - cell.rfind(".") for cell in cells if "." in cell}) == 1
-        assert "-" not in re.sub(r"\$-\$", "", "".join(row[place] for row in rows))
-    means = [as_seen(row[1]) for row in rows if row[1]]
-    assert len({len(cell) - cell.find(".") for cell in means}) == 1
-    assert as_seen(rows[2][4]) == "1     "
-    assert re.search(r"\\begin\{tabular\}\{@\{\}lrrrr@\{\}\}", latex)
+def test_a_minus_is_a_minus_sign():
+    frame = pd.DataFrame({"method": ["x-1: -2.5 points", "b_1"], "difference": ["-2.47", "+30.7"]})
+    text = latex(Grid(frame))
+    assert rows_of(text) == [["x-1: $-$2.5 points", "$-$2.47"], [r"b\_1", "+30.7"]]
+    assert r"\begin{tabular}{@{}lr@{}}" in text
 
 
 def test_special_characters_of_latex_are_escaped():
     text = r"50 % & a_b #1 $x$ {y} ~ ^ \z | < >"
-    latex = Table(pd.DataFrame({"a": [text]})).latex()
-    (row,) = rows_of(latex.replace(r"\&", "AND"))
+    written = latex(Grid(pd.DataFrame({"a": [text]})))
+    (row,) = rows_of(written.replace(r"\&", "AND"))
     assert row == [
         r"50 \% AND a\_b \#1 \$x\$ \{y\} \textasciitilde{} \textasciicircum{} "
         r"\textbackslash{}z $|$ $<$ $>$"
@@ -67,18 +47,15 @@ def test_special_characters_of_latex_are_escaped():
 
 def test_the_best_and_those_not_distinguished_from_it_are_bold():
     tables = [*comparison_tables(compare([summary_of(RESULTS / "landsat_ccdr_table1_tuned")]))]
-    latex = together(tables, [])
-    assert len(set(re.findall(r"\\begingroup(\S*)", latex))) == 1
-    bold = [
-        [row[0] for row in rows_of(table.latex()) if "textbf" in row[1]] for table in tables[:2]
-    ]
+    written = "".join(map(latex, tables))
+    bold = [[row[0] for row in rows_of(latex(table)) if "textbf" in row[1]] for table in tables[:2]]
     assert bold == [["no reduction, k-NN"], ["no reduction, k-NN, tuned", "PCA, k-NN, tuned"]]
     for fact in (
         "20 re-splits of 4,435 training and 2,000 test samples",
         "correction for 3 comparisons",
     ):
-        assert fact in latex
-    assert "**9.71 ± 0.68**" in tables[1].markdown()
+        assert fact in written
+    assert "**9.71 ± 0.68**" in markdown([tables[1]])
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
@@ -94,11 +71,11 @@ def test_a_typical_comparison_fits_the_page(tmp_path, make_spec, write_results):
         repeats=4,
     )
     folder = write_results(tmp_path / "results", dims, lambda trial: 0.1 + 0.01 * len(trial.split))
-    tables = [Table(pd.DataFrame({"a": [r"50 % & a_b #1 $x$ {y} ~ ^ \z | < > – † ≈ β μ → ≤"]}))]
+    tables = [Grid(pd.DataFrame({"a": [r"50 % & a_b #1 $x$ {y} ~ ^ \z | < > – † ≈ β μ → ≤"]}))]
     for each in ("nmmp_iris", "fair_landsat", "rivals_segment", folder):
         tables += comparison_tables(compare([summary_of(RESULTS / each)]))
-    body = "\n\n".join(table.latex() for table in tables)
-    body += tables[-1].latex(["Four splits, 50 % of the samples"])
+    body = "\n\n".join(latex(table) for table in tables)
+    body += latex(tables[-1], ["Four splits, 50 % of the samples"])
     assert r"\caption{" in body
     assert r"Four splits, 50 \% of the samples.}" in body
     page = r"\documentclass{article}\usepackage{booktabs}\setlength{\parindent}{0pt}"
@@ -120,7 +97,7 @@ def test_a_typical_comparison_fits_the_page(tmp_path, make_spec, write_results):
 def test_no_word_of_a_table_is_broken_in_a_terminal(width):
     (table,) = comparison_tables(compare([summary_of(RESULTS / "nmmp_iris")]))
     file = StringIO()
-    Console(file=file, width=width, markup=False, highlight=False).print(table.terminal(width))
+    Console(file=file, width=width, markup=False, highlight=False).print(terminal(table, width))
     shown = file.getvalue()
     assert max(map(len, shown.splitlines())) <= width
     texts = [*table.frame.columns[1:], *table.frame.to_numpy().ravel()]

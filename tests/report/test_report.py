@@ -18,7 +18,10 @@ from ddr_cli.papers.record import regressions
 from ddr_cli.papers.report import check_report, write_report
 from ddr_cli.report import Format
 from ddr_cli.report.run_files import write_run
-from ddr_cli.report.table import Table
+from ddr_cli.show.html import table as html_table
+from ddr_cli.show.latex import latex
+from ddr_cli.show.markdown import markdown
+from ddr_cli.show.page import Grid
 
 CCDR = {
     "name": "ccdr",
@@ -523,13 +526,13 @@ def test_cells_are_escaped_in_every_form():
     import pandas as pd
 
     frame = pd.DataFrame({"a|b": ["5 % ± 1"], "c_d": ["x | y & β"]})
-    table = Table(frame, "A title", ("A note.",))
-    lines = table.markdown().splitlines()
+    table = Grid(frame, "A title", ("A note.",))
+    lines = markdown([table]).splitlines()
     assert lines[4] == "| 5 % ± 1 | x \\| y & β |"
     assert (lines[0], lines[-1]) == ("### A title", "A note.")
-    broken = Table(frame.replace("5 % ± 1", "5 %\n± 1\n"))
-    assert broken.markdown() == Table(frame).markdown()
-    assert r"5 \% $\pm$ 1 & x $|$ y \& $\beta$" in table.latex()
-    assert r"c\_d" in table.latex()
-    assert table.latex().startswith("% A title\n% A note.\n")
-    assert '<th scope="row">5 % ± 1</th><td>x | y &amp; β</td>' in table.html()
+    broken = Grid(frame.replace("5 % ± 1", "5 %\n± 1\n"))
+    assert markdown([broken]) == markdown([Grid(frame)])
+    assert r"5 \% $\pm$ 1 & x $|$ y \& $\beta$" in latex(table)
+    assert r"c\_d" in latex(table)
+    assert latex(table).startswith("% A title\n% A note.\n")
+    assert '<th scope="row">5 % ± 1</th><td class="number">x | y &amp; β</td>' in html_table(table)

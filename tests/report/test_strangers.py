@@ -18,10 +18,11 @@ from ddr_cli.papers.report import write_report
 from ddr_cli.report.chart import page_chart
 from ddr_cli.report.run_files import write_run
 from ddr_cli.report.run_tables import run_table
-from ddr_cli.report.table import Table
 from ddr_cli.rows.embeddings import read_embeddings
 from ddr_cli.rows.folder import locked
 from ddr_cli.rows.log import Rows
+from ddr_cli.show.csv import csv
+from ddr_cli.show.page import Grid
 from ddr_cli.spec import make_spec
 
 
@@ -178,7 +179,7 @@ FORMULAS = [
 @pytest.mark.parametrize("text", [*FORMULAS, "'=1", "''=1"])
 def test_no_text_is_a_spreadsheet_s_formula(text):
     frame = pd.DataFrame({text: [text, "x"], "b": [-1.0, 2.5]})
-    written = pd.read_csv(io.StringIO(Table(frame).csv()), skip_blank_lines=False)
+    written = pd.read_csv(io.StringIO(csv(Grid(frame))), skip_blank_lines=False)
     head, cell = written.columns[0], written.iloc[0, 0]
     assert head == cell == f"'{text}"
     assert from_cell(cell) == text

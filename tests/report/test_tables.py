@@ -9,7 +9,9 @@ from ddr_cli.papers.numbers import judge_numbers, time_ratios
 from ddr_cli.papers.schema import Artefact
 from ddr_cli.papers.tables import matrix_of, number_data
 from ddr_cli.report.run_tables import run_table
-from ddr_cli.report.table import Table
+from ddr_cli.show.latex import latex
+from ddr_cli.show.markdown import markdown
+from ddr_cli.show.page import Grid
 
 SECONDS = {"lmnn": 50.0, "nmmp": 0.5, "none": 0.0}
 ACCURACY = {"none": 0.90, "lmnn": 0.95, "nmmp": 0.97}
@@ -81,10 +83,10 @@ def test_the_papers_table_has_ours_under_each_number(result):
 
 
 def test_the_matrix_as_text(result):
-    table = Table(matrix_of(result).frame())
-    assert "| Iris | printed | – | 96.2 % ± 1 % |" in table.markdown()
-    assert r"100 $\times$" in table.latex()
-    assert r"96.2 \% $\pm$ 1 \%" in table.latex()
+    table = Grid(matrix_of(result).frame())
+    assert "| Iris | printed | – | 96.2 % ± 1 % |" in markdown([table])
+    assert r"100 $\times$" in latex(table)
+    assert r"96.2 \% $\pm$ 1 \%" in latex(table)
 
 
 def test_times_stand_in_the_data_as_ratios(result):

@@ -112,7 +112,7 @@ def test_a_track_with_budgets_of_labels_has_the_leaderboard_of_all_labels(ran):
 
 
 def test_exported_rows_carry_the_suite_and_its_version(ran, tmp_path):
-    ddr("suite", "export", ran / "small.yaml", tmp_path / "rows.csv", "--out", ran)
+    ddr("suite", "page", ran / "small.yaml", "--rows", tmp_path / "rows.csv", "--out", ran)
     with (tmp_path / "rows.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {(row["suite"], row["version"]) for row in rows} == {("small", "7")}
@@ -128,6 +128,6 @@ def test_the_time_of_a_fit_that_trials_share_counts_once(ran, tmp_path):
     manifest = json.loads((folder / "manifest.json").read_text())
     # Without sessions, the rows' times are not scaled to those of the sessions.
     (folder / "manifest.json").write_text(json.dumps(manifest | {"sessions": []}))
-    told = ddr("suite", "status", tmp_path / "small.yaml", "--out", tmp_path, "--hours", "1")
+    told = ddr("status", tmp_path / "small.yaml", "--out", tmp_path, "--hours", "1")
     # On each of two splits, LDA has a fit for each number of labels; the others have one fit.
     assert "few_labels iris 1 h 20 min" in " ".join(told.split())

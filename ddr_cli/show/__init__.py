@@ -1,0 +1,1 @@
+"""A page of blocks, and its renderers, which know nothing of the project."""
