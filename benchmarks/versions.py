@@ -13,7 +13,7 @@ from ddr_cli.suite.benchmark import benchmark_of
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.findings import findings
 from ddr_cli.suite.leaderboard import leaderboard
-from ddr_cli.suite.remaining import folder_of, parts_of
+from ddr_cli.suite.remaining import folder_of
 
 PAGE = Path("docs/lite_versions.md")
 OLD_ROWS, OLD_FINDINGS = Path("results/lite_1.parquet"), Path("results/lite_1_findings.csv")
@@ -78,7 +78,7 @@ def tables() -> dict[str, pd.DataFrame]:
     """Return the page's tables by name."""
     with nothing_fitted():
         suite = load_suite("suites/lite.yaml")
-        bench = benchmark_of(suite, parts_of(suite, folder_of(suite, Path("results"))))
+        bench = benchmark_of(suite, folder_of(suite, Path("results")))
     board = bench.board(tuned=True)
     assert board is not None
     both = ranking(board).merge(

@@ -350,13 +350,13 @@ def leaderboard(
     from ddr_cli.suite.definition import load_suite
     from ddr_cli.suite.leaderboard import leaderboard
     from ddr_cli.suite.names import INDUCTIVE
-    from ddr_cli.suite.remaining import folder_of, parts_of
-    from ddr_cli.suite.rows import suite_rows
+    from ddr_cli.suite.remaining import folder_of
+    from ddr_cli.suite.rows import folders_of, suite_rows
 
     track = options.get("track", INDUCTIVE)
     with nothing_fitted():
         found = load_suite(suite)
-        rows = suite_rows(parts_of(found, folder_of(found, Path(out)), tracks=[track]))
+        rows = suite_rows(found, folders_of(found, folder_of(found, Path(out)), tracks=[track]))
     tuned = options.pop("tuned", True) and found.tunes(track)
     return leaderboard(rows, **{"baseline": found.baseline_of(track), **options}, tuned=tuned)
 

@@ -237,6 +237,7 @@ def build_results(
     The column that `metric_of` names has a measure's value; `seconds` gives a reducer's time.
     `on_shuffled` is the value of each trial on shuffled labels, which are controls.
     """
+    from ddr_cli.engine.work.session import majority_of
     from ddr_cli.rows.log import Rows
 
     folder = results / spec.name
@@ -272,6 +273,7 @@ def build_results(
         "spec": spec.resolved(),
         "planned": len(rows),
         "sizes": {spec.split.kind: {**SIZES, "test": 0} if spec.split.kind == "whole" else SIZES},
+        "majority": majority_of(spec),
         "environments": [],
         "sessions": [],
     }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,6 +31,7 @@ from ddr_cli.cli.run import exit_unless_done, new_failures
 from ddr_cli.core.errors import EXIT_FAILED, InputError
 
 if TYPE_CHECKING:
+    from ddr_cli.report.table import Table
     from ddr_cli.suite.definition import Suite
     from ddr_cli.suite.own_method import Joined
     from ddr_cli.suite.remaining import SuitePart
@@ -164,24 +165,20 @@ def _print_error(text: str) -> None:
 
 def show_status(name: str, out: Path, hours: float | None, *, as_json: bool, trust: bool) -> None:
     """Print which trials of a suite are done, stale or missing, by data set and by method."""
-    from ddr_cli.suite.stored_output import kept, status_shown
+    from ddr_cli.suite.tables import status_shown
 
-    def made() -> dict[str, Any]:
-        suite = load_suite(name, trust)
-        return status_shown(suite, _parts(suite, out), hours)
-
-    _print_shown(kept("status", name, out, hours, made), as_json)
-
-
-def _print_shown(found: dict[str, Any], as_json: bool) -> None:
-    from ddr_cli.suite.stored_output import as_tables
-
+    suite = load_suite(name, trust)
+    parts = _parts(suite, out)
     if as_json:
-        print_json(found["records"])
-        return
-    for each in as_tables(found):
+        print_json({part.spec.name: part.tallies.to_dict("index") for part in parts})
+    else:
+        _print_shown(*status_shown(suite, parts, hours))
+
+
+def _print_shown(tables: list[Table], notes: list[str]) -> None:
+    for each in tables:
         print_table(console(), each)
-    for line in found["notes"]:
+    for line in notes:
         typer.echo(in_width(line, indent=2))
 
 
@@ -206,17 +203,33 @@ def table(
     trust: Trust = False,
 ) -> None:
     """Show the leaderboard of a suite: the results of each method over the data sets."""
+    from ddr_cli.suite.benchmark import benchmark_of
+    from ddr_cli.suite.leaderboard import leaderboard
     from ddr_cli.suite.names import CLASSIFIER_TRACK, INDUCTIVE
-    from ddr_cli.suite.stored_output import shown_board
+    from ddr_cli.suite.remaining import folder_of
+    from ddr_cli.suite.tables import board_shown
 
-    def planned() -> tuple[Suite, list[SuitePart]]:
-        suite = load_suite(name, trust)
-        # The table of choices also includes the classifiers on all features.
-        more = {CLASSIFIER_TRACK} & suite.tracks.keys() if track == INDUCTIVE else ()
-        return suite, _parts(suite, out, [track, *more], only)
-
-    options = {"track": track, "classifier": classifier, "metric": metric, "defaults": defaults}
-    _print_shown(shown_board(name, out, planned, only or (), **options), as_json)
+    suite = load_suite(name, trust)
+    # The table of choices also includes the classifiers on all features.
+    more = {CLASSIFIER_TRACK} & suite.tracks.keys() if track == INDUCTIVE else ()
+    bench = benchmark_of(suite, folder_of(suite, out), tracks=[track, *more], only=only or ())
+    board = leaderboard(
+        bench.rows,
+        classifier=classifier,
+        metric=metric,
+        tuned=not defaults and suite.tunes(track),
+        track=track,
+        baseline=suite.baseline_of(track),
+    )
+    if not as_json:
+        _print_shown(*board_shown(bench, board))
+        return
+    records = json.loads(board.table.to_json(orient="records"))
+    for row in records:
+        own = bench.submissions.get(row["method"])
+        if own is not None and own.card.track == track:
+            row |= {"verified": own.verified, "card": own.card.model_dump()}
+    print_json(records)
 
 
 @app.command("page")
@@ -243,41 +256,35 @@ def page(
     from ddr_cli.report.page import PAGE
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.pages import write_benchmark
+    from ddr_cli.suite.remaining import folder_of
 
     if rows is not None and rows.suffix not in (".csv", ".zip"):
         raise InputError(f"--rows {rows} must end in .csv or .zip.")
     suite = load_suite(name, trust)
-    parts = _parts(suite, out)
     if rows is not None:
-        _export(suite, parts, name, out, rows)
+        _export(suite, out, rows)
         return
-    files, is_made = write_benchmark(benchmark_of(suite, parts), out)
+    files, is_made = write_benchmark(benchmark_of(suite, folder_of(suite, out)), out)
     page = next(path for path in files if path.name == PAGE)
     told = "written" if is_made else "are up to date: no result, setting or code has changed"
     typer.echo(f"{len(files)} files {told}.\nThe leaderboard: {page}")
 
 
-def _export(suite: Suite, parts: list[SuitePart], name: str, out: Path, file: Path) -> None:
+def _export(suite: Suite, out: Path, file: Path) -> None:
     from ddr_cli.core.atomic import atomic_write
     from ddr_cli.report.table import Table
     from ddr_cli.show.csv import csv
     from ddr_cli.suite.archive import write_archive
     from ddr_cli.suite.benchmark import benchmark_of
-    from ddr_cli.suite.names import CLASSIFIER_TRACK, INDUCTIVE
     from ddr_cli.suite.remaining import folder_of
     from ddr_cli.suite.rows import long_rows
-    from ddr_cli.suite.stored_output import shown_board
 
+    folder = folder_of(suite, out)
     if file.suffix == ".zip":
-        options = {"track": INDUCTIVE, "classifier": None, "metric": None, "defaults": False}
-        ranked = [part for part in parts if part.track in (INDUCTIVE, CLASSIFIER_TRACK)]
-        shown = None
-        with suppress(InputError):  # there is no split that all methods completed
-            shown = shown_board(name, out, lambda: (suite, ranked), (), **options)
-        names = write_archive(suite, parts, folder_of(suite, out), file, shown)
+        names = write_archive(suite, _parts(suite, out), folder, file)
         typer.echo(f"An archive of {len(names)} files:\n  {file}")
         return
-    rows = long_rows(benchmark_of(suite, parts).trials)
+    rows = long_rows(benchmark_of(suite, folder).trials)
     atomic_write(file, csv(Table(rows)))
     typer.echo(f"A table of {len(rows)} rows:\n  {file}")
 

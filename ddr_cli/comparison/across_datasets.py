@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ddr_cli.comparison.against_controls import largest_class_score, scaled
+from ddr_cli.comparison.against_controls import scaled
 from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.comparison.selection import TRACKS, ComparedMethod, Selection
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row
@@ -134,7 +134,7 @@ def table_of_scores(selection: Selection) -> pd.DataFrame:
         columns=["track", "method", "dataset", "mean"],
     )
     runs = [entry.place.run for entry in selection.entries]
-    floors = [largest_class_score(run.spec, metric, run.fingerprint) for run in runs]
+    floors = [run.majority(metric) for run in runs]
     rows["score"] = scaled_scores(rows["mean"], pd.Series(floors, dtype=float), metric)
     records = []
     for track in TRACKS:

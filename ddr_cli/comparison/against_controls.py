@@ -10,11 +10,8 @@ import pandas as pd
 
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import AXES, TUNED_SUFFIX, Row, Summary
-from ddr_cli.core.errors import InputError
-from ddr_cli.data.cards import load_card
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, STRONG
 from ddr_cli.spec.feasible import NOTHING
-from ddr_cli.spec.model import Spec, is_card_path
 
 WITH_BASELINE = ("error", "accuracy", "balanced_accuracy")
 """Metrics whose value for the majority-class baseline follows from the sizes of the classes."""
@@ -34,32 +31,6 @@ def scaled(score: Any, low: Any, high: Any) -> Any:
     """
     span = np.where(np.isclose(high, low, rtol=1e-9, atol=0), np.nan, np.subtract(high, low))
     return np.subtract(score, low) / span
-
-
-def largest_class_score(spec: Spec, metric: str, fingerprint: str = "") -> float | None:
-    """Return the score of the majority-class baseline, None if the card does not determine it.
-
-    A card that is given by its path counts only if it has this fingerprint.
-    """
-    dataset = spec.dataset
-    if metric not in WITH_BASELINE:
-        return None
-    try:
-        card = load_card(dataset.name)
-        # The path may lead to another card, as a run does not know the folder of its spec.
-        if is_card_path(dataset.name) and card.expect.fingerprint != fingerprint:
-            return None
-        options = card.choose(dict(dataset.options))  # type: ignore[arg-type]  # checked there
-        # If options change the size of a generated data set, only its class fractions stay known.
-        classes = card.expected(options).classes or card.expect.classes
-    except InputError:
-        return None
-    if not classes or len(classes) < 2:
-        return None
-    if metric == "balanced_accuracy":
-        return 1 / len(classes)
-    share = max(classes.values()) / sum(classes.values())
-    return 1 - share if metric == "error" else share
 
 
 @dataclass(frozen=True)
@@ -89,7 +60,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
     methods = summary.methods
     methods = methods[(methods["metric"] == metric) & _of_kind(methods, family)]
     highs, strongest = _strongest(run, methods)
-    low = largest_class_score(run.spec, metric, run.fingerprint)
+    low = run.majority(metric)
     agreements = _agreements(summary, family)
     records = []
     for index in methods.index:

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.across_datasets import EQUIVALENCE, table_of_pairs, table_of_scores
-from ddr_cli.comparison.against_controls import WITH_BASELINE, largest_class_score
+from ddr_cli.comparison.against_controls import WITH_BASELINE
 from ddr_cli.comparison.names import is_rate
 from ddr_cli.comparison.selection import (
     TRACKS,
@@ -303,13 +303,10 @@ def _note_on_scores(selection: Selection) -> Iterator[str]:
     runs = {entry.place.dataset: entry.place.run for entry in selection.entries}
     if selection.metric not in WITH_BASELINE or len(runs) < 2:
         return
-    lacking = [
-        name
-        for name, run in runs.items()
-        if largest_class_score(run.spec, selection.metric, run.fingerprint) is None
-    ]
+    lacking = [name for name, run in runs.items() if run.majority(selection.metric) is None]
     if lacking:
         yield (
-            f"The scaled scores leave out {listed(lacking)}: the card was not found from this "
-            "folder, does not state the class sizes, or has changed."
+            f"The scaled scores leave out {listed(lacking)}: the run does not state the score of "
+            "the majority-class baseline. Add the sizes of the classes to the card, and repeat the "
+            "run."
         )

@@ -13,9 +13,9 @@ from ddr_cli.comparison.summary import (
     parameter_columns,
     same_value,
 )
+from ddr_cli.core.embedding import seeded
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import in_this_process
-from ddr_cli.engine.work.scoring import seeded
 from ddr_cli.evaluation.splits import method_seed
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.estimators import in_form

@@ -29,6 +29,12 @@ def split_family(split: str) -> str:
     return stem if stem and index.isdigit() else split
 
 
+def split_number(split: str) -> int:
+    """Return the number of a split, -1 for one without."""
+    index = split.rpartition("-")[2]
+    return int(index) if index.isdigit() else -1
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """The content of a result folder; `trials` has all rows, with a column `family` of splits."""
@@ -57,6 +63,10 @@ class Run:
     def fingerprint(self) -> str:
         """The fingerprint of its data set, empty if the manifest does not have it."""
         return self.manifest.data.fingerprint if self.manifest.data else ""
+
+    def majority(self, metric: str) -> float | None:
+        """Return the score of the majority-class baseline, None if the manifest lacks it."""
+        return self.manifest.majority.get(metric)
 
     @property
     def planned(self) -> int:

@@ -1,4 +1,4 @@
-"""The embedding that a transformer's methods return, for every library's conventions."""
+"""How a transformer is seeded and called, for every library's conventions."""
 
 from __future__ import annotations
 
@@ -38,3 +38,11 @@ def refuse_labels(factory: Any, name: str) -> None:
         raise InputError(
             f"{name}.transform must not require {' and '.join(needed)}; write {needed[0]}=None."
         )
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """Set the seed of a component that would otherwise use a global random stream."""
+    params = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    if params.get("random_state", seed) is None:
+        estimator.set_params(random_state=seed)
+    return estimator

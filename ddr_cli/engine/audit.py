@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import spatial
 from threadpoolctl import threadpool_limits
 
-from ddr_cli.core.embedding import fit_transform, transform
+from ddr_cli.core.embedding import fit_transform, seeded, transform
 from ddr_cli.core.own_code import display_name
 from ddr_cli.core.sealed.process import ended_after
 from ddr_cli.core.sealed.sandbox import VARIABLE
@@ -25,7 +25,6 @@ from ddr_cli.engine.work.draws import Draws
 from ddr_cli.engine.work.fitting import collected, dense, prepare_split
 from ddr_cli.engine.work.jobs import SplitJob
 from ddr_cli.engine.work.samples import Labels, Samples
-from ddr_cli.engine.work.scoring import seeded
 from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.registry import REDUCERS, get_traits

@@ -17,7 +17,7 @@ from sklearn.base import RegressorMixin, TransformerMixin, clone
 from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
-from ddr_cli.core.embedding import fit_transform, refuse_labels, transform
+from ddr_cli.core.embedding import fit_transform, refuse_labels, seeded, transform
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.extras import missing_library
 from ddr_cli.core.own_code import display_name, is_code, is_foreign, require_trust
@@ -25,7 +25,6 @@ from ddr_cli.core.sealed.process import Sealed
 from ddr_cli.core.validation import field_problems
 from ddr_cli.engine.audit import MEANINGS, QUESTIONS, audit_component, close, summary
 from ddr_cli.engine.work.fitting import dense
-from ddr_cli.engine.work.scoring import seeded
 from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.registry import get_traits
 from ddr_cli.spec.estimators import complete, load_factory, make, make_checked, sections_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -147,6 +147,12 @@ def measured() -> Mapping[str, Scale]:
     """Return the scales that our measures declare, by the column of the journal."""
     scales = (each.scale for each in MEASURES.ours.values())
     return {scale.name: scale for scale in scales if scale is not None}
+
+
+def majority_baseline(class_sizes: Collection[int]) -> dict[str, float]:
+    """Return the scores of always predicting the largest class, by metric."""
+    share = max(class_sizes) / sum(class_sizes)
+    return {"error": 1 - share, "accuracy": share, "balanced_accuracy": 1 / len(class_sizes)}
 
 
 def metric_names() -> list[str]:

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ddr_cli.comparison.against_controls import AgainstControls, largest_class_score
+from ddr_cli.comparison.against_controls import AgainstControls
 from ddr_cli.comparison.names import lower_is_better, parameter_name, plain
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import best_index, swept_columns
@@ -220,7 +220,7 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
                 ("on the test samples", held_out),
             )
         ]
-        share = largest_class_score(run.spec, "accuracy", run.fingerprint)
+        share = run.majority("accuracy")
         if share is not None:
             axes.axvline(100 * share, color=NEUTRAL, linestyle="--", linewidth=0.9)
             handles.append(legend_entry("majority class", color=NEUTRAL, linestyle="--"))

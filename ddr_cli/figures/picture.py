@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.comparison.names import (
     family_name,
     is_rate,
@@ -121,7 +120,7 @@ class Picture:
         }
         # Colours and markers show what varies: reducers, or the classifiers of a single reducer.
         self._place = 1 if pairs["reducer_label"].nunique() == 1 else 0
-        largest = largest_class_score(self.run.spec, metric, self.run.fingerprint)
+        largest = self.run.majority(metric)
         self.largest = np.nan if largest is None else largest * self.scale
         shown = self.rows[["mean", "low", "high"]]
         self.shows_largest = bool(shown.min().min() < self.largest < shown.max().max())

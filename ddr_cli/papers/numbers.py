@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.comparison.names import difference_text, is_rate, lower_is_better, method_name, number
 from ddr_cli.comparison.summary import Row, Summary
 from ddr_cli.evaluation.metrics import get_scale
@@ -207,7 +206,7 @@ def _favoured(entry: PrintedNumber, difference: float, method: str) -> str:
 def _trivial(rows: Sequence[Row]) -> str:
     """Return a note that the majority-class baseline is as good as a table's row, or ''."""
     metric = rows[0]["metric"]
-    baseline = largest_class_score(rows[0].summary.run.spec, metric)
+    baseline = rows[0].summary.run.majority(metric)
     if baseline is None:
         return ""
     sign = -1 if lower_is_better(metric) else 1

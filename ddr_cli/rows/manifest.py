@@ -92,7 +92,9 @@ class Manifest(_Stored):
     """The manifest of a result folder.
 
     `spec` is the resolved spec, perhaps from another version of ddr; `planned` is the number of
-    trials; `sizes` are the mean sizes of the ``train`` and ``test`` sets, by kind of split.
+    trials; `sizes` are the mean sizes of the ``train`` and ``test`` sets, by kind of split;
+    `majority` has the scores of the majority-class baseline, by metric, if the data set's card has
+    the sizes of the classes; `versions` are those of the methods, by label.
     """
 
     format: int = 1
@@ -101,6 +103,8 @@ class Manifest(_Stored):
     seed: int = 0
     planned: Annotated[int, Ge(0), Le(_MOST_PLANNED)]
     sizes: dict[str, dict[str, int | float]] = {}
+    majority: dict[str, float] = {}
+    versions: dict[str, int] = {}
     environments: list[Environment]
     sessions: list[SessionRecord]
 

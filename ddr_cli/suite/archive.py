@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -23,20 +21,13 @@ from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.names import SUITE_FILE, VERIFIED
 from ddr_cli.suite.published import SUMS, archive_name, submissions_of
 from ddr_cli.suite.remaining import SuitePart
-from ddr_cli.suite.stored_output import SHOWN
 from ddr_cli.suite.submission import Submission
 
 
-def write_archive(
-    suite: Suite,
-    parts: Sequence[SuitePart],
-    folder: Path,
-    file: Path,
-    shown: Mapping[str, Any] | None = None,
-) -> list[str]:
+def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: Path) -> list[str]:
     """Write the rows of a suite's folder into a zip file; return the names of the files in it.
 
-    Its one folder can be used as a folder of results (`--out`), and has the `shown` leaderboard.
+    Its one folder can be used as a folder of results (`--out`).
     The same rows make the same bytes. Raises InputError if there are no rows, or if some are of an
     older version.
     """
@@ -59,8 +50,6 @@ def write_archive(
             for path in kept
             if path.is_file()
         }
-    if shown is not None and "state" in shown:  # only the table of a shipped suite is stored
-        files[SHOWN] = json.dumps(shown).encode()
     files["suite.yaml"] = suite.path.read_bytes() if suite.path else b""
     files["CITATION.cff"] = _citation(suite, date).encode()
     sums = "".join(f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))

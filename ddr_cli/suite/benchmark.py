@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,20 +22,19 @@ from ddr_cli.evaluation.metrics import measured
 from ddr_cli.numerics.kernels import scale_factor
 from ddr_cli.reducers.registry import REDUCERS, year
 from ddr_cli.rows.log import OK
-from ddr_cli.rows.manifest import days_of, read_manifest
+from ddr_cli.rows.manifest import Manifest, days_of
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
-from ddr_cli.spec.model import Spec
 from ddr_cli.suite.audits import read_audits
 from ddr_cli.suite.choices import choices, entry
 from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.leaderboard import Averages, Leaderboard, averages_of
 from ddr_cli.suite.names import CLASSIFIER_TRACK, INDUCTIVE
 from ddr_cli.suite.published import submissions_of
-from ddr_cli.suite.remaining import SuitePart
 from ddr_cli.suite.rows import (
     SELECTED,
     failures,
+    folders_of,
     seconds_of,
     selected,
     shared_classifiers,
@@ -58,10 +58,8 @@ class Benchmark:
 
     suite: Suite
     rows: pd.DataFrame
-    specs: dict[str, Spec]
-    """By data set, of the inductive track."""
+    folders: Mapping[Path, Manifest] = field(repr=False)
     audits: tuple[Audit, ...] = ()
-    parts: Sequence[SuitePart] = field(default=(), repr=False)
     submissions: Mapping[str, Submission] = field(default_factory=dict, repr=False)
     """The submitted methods and ensembles that have all rows, by their names."""
     ensembles: Sequence[pd.DataFrame] = field(default=(), repr=False)
@@ -84,21 +82,19 @@ class Benchmark:
         multiples of a kernel's scale. A grid of fewer than three values is left out.
         """
         counts = []
-        for part in self.parts:
-            if part.track != INDUCTIVE or not part.status:
-                continue
-            trials = part.trials
-            cells = [part.plan.trials[trial] for trial in trials.index]
-            labels = np.array([cell.reducer.label for cell in cells])
-            tuned = np.array([cell.tuning is not None and not cell.role for cell in cells])
-            for item in part.spec.reducers:
-                for name, grid in item.grids.items():
-                    own = trials[f"reducer.{name}"].to_numpy()[tuned & (labels == item.label)]
+        rows = self.rows[(self.rows["track"] == INDUCTIVE) & self.rows["tuned"]]
+        rows = rows[(rows["control"] == "") & (rows["classifier"] != SELECTED)]
+        cells = dict(list(rows.groupby(["dataset", "method"])))
+        for dataset, manifest in self.manifests.items():
+            for item in manifest.spec["reducers"]:
+                tuned = cells.get((dataset, item["label"]), rows.iloc[:0])
+                for name, grid in item["grids"].items():
+                    own = tuned.get(f"reducer.{name}", pd.Series()).to_numpy()
                     sizes = [_size(value) for value in grid]
                     if len(own) and len(grid) > 2 and not np.isnan(sizes).any():
                         chosen = [_size(value) for value in own[pd.notna(own)]]
                         ends = [np.isclose(chosen, end(sizes)).sum() for end in (min, max)]
-                        counts.append((item.label, name, len(chosen), len(grid), *ends))
+                        counts.append((item["label"], name, len(chosen), len(grid), *ends))
         columns = ["method", "parameter", "rows", "values", "lowest", "highest"]
         by = pd.DataFrame(counts, columns=columns).groupby(["method", "parameter"], sort=False)
         table = by.agg(
@@ -113,7 +109,7 @@ class Benchmark:
     @cached_property
     def days(self) -> str:
         """The first and the last day of the runs."""
-        return days_of(read_manifest(part.folder) for part in self.parts if part.status)
+        return days_of(self.folders.values())
 
     @cached_property
     def boards(self) -> dict[Key, Leaderboard]:
@@ -165,6 +161,12 @@ class Benchmark:
         return self._boards[key]
 
     @cached_property
+    def manifests(self) -> dict[str, Manifest]:
+        """The manifests of the inductive track, by data set."""
+        own = (each for each in self.folders.values() if each.spec["suite"]["track"] == INDUCTIVE)
+        return {each.data.name: each for each in own if each.data}
+
+    @cached_property
     def n_train(self) -> dict[str, int]:
         """The mean size of the training sets by data set, if known."""
         rows = self.rows[self.rows["track"] == INDUCTIVE].dropna(subset=["n_train"])
@@ -179,18 +181,16 @@ class Benchmark:
     @cached_property
     def years(self) -> dict[str, int]:
         """The years in which the methods were published, if known."""
-        items = {item.label: item for spec in self.specs.values() for item in spec.reducers}
-        found = {name: year(items[name].factory) for name in self.methods if name in items}
+        found = {name: year(self.suite.factory_of(name)) for name in self.suite.methods}
         return {name: each for name, each in found.items() if each is not None}
 
     @cached_property
     def users(self) -> set[str]:
         """The methods that use labels, including those that can't be loaded."""
-        items = {item.label: item for spec in self.specs.values() for item in spec.reducers}
 
         def uses_labels(label: str) -> bool:
             try:
-                return label not in items or items[label].traits().supervised
+                return self.suite.traits_of(label).supervised
             except InputError:
                 return True
 
@@ -199,7 +199,7 @@ class Benchmark:
     @cached_property
     def groups(self) -> dict[str, list[str]]:
         """The suite's groups of data sets, by their cards' names."""
-        names = {spec.dataset.name: name for name, spec in self.specs.items()}
+        names = {each.spec["dataset"]["name"]: name for name, each in self.manifests.items()}
         return {
             group: found
             for group, members in self.suite.groups.items()
@@ -221,7 +221,7 @@ class Benchmark:
             return pd.Series(dtype=float)
         rows = selected(rows, ["dataset", "split", "split_hash"])
         means = rows.groupby("dataset")[self.suite.metrics[0]].mean()
-        return means[[name for name in self.specs if name in means.index]]
+        return means[[name for name in self.manifests if name in means.index]]
 
     @cached_property
     def orders(self) -> pd.DataFrame:
@@ -504,11 +504,12 @@ def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
 
 
-def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
-    """Return the results of a suite's parts; an InputError if they have no rows."""
-    specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
-    (folder,) = {part.folder.parent for part in parts}
-    rows = suite_rows(parts)
+def benchmark_of(
+    suite: Suite, folder: Path, *, tracks: Sequence[str] = (), only: Sequence[str] = ()
+) -> Benchmark:
+    """Return the results in a suite's folder; an InputError if it has no rows."""
+    folders = folders_of(suite, folder, tracks=tracks, only=only)
+    rows = suite_rows(suite, folders)
     submitted = [Submission.read(path) for path in submissions_of(suite.name, folder.parent)]
     joining: dict[str, list[pd.DataFrame]] = {"method": [], "ensemble": []}
     known = {}
@@ -518,4 +519,4 @@ def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
             known[each.card.label] = each
     rows = with_selected_classifier(pd.concat([rows, *joining["method"]], ignore_index=True))
     audits = tuple(read_audits(folder))
-    return Benchmark(suite, rows, specs, audits, parts, known, joining["ensemble"])
+    return Benchmark(suite, rows, folders, audits, known, joining["ensemble"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from annotated_types import Ge, Gt, MinLen
 from pydantic import (
@@ -25,6 +25,7 @@ from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.positions import Document, DocumentError, KeyPath, as_clause
 from ddr_cli.core.validation import field_problems, problem_at, refuse, validated
 from ddr_cli.core.yaml_loader import read_document
+from ddr_cli.data.card import Card
 from ddr_cli.data.cards import load_card
 from ddr_cli.spec.budgets import Budget
 from ddr_cli.spec.components import StrictFrozen, Text
@@ -34,6 +35,9 @@ from ddr_cli.spec.load import find_yaml, make_spec
 from ddr_cli.spec.model import Control, Spec, SuiteRef, TuneSpec
 from ddr_cli.spec.sweeps import TRAIN, is_grid
 from ddr_cli.suite.names import INDUCTIVE
+
+if TYPE_CHECKING:
+    from ddr_cli.reducers.registry import Traits
 
 Settings = dict[str, JsonValue]
 
@@ -247,18 +251,57 @@ class Suite(StrictFrozen):
         """Return the labels of a track's methods."""
         return self.tracks[track].methods or list(self.methods)
 
+    def parts(
+        self, *, tracks: Sequence[str] = (), datasets: Sequence[str] = ()
+    ) -> dict[str, tuple[str, str]]:
+        """Return the track and the data set of each spec by its name; the inductive ones first."""
+        _check("track", tracks, self.tracks)
+        _check("data set", datasets, [*self.datasets, *self.groups])
+        meant = {each for name in datasets for each in self.groups.get(name, (name,))}
+        return {
+            Path(dataset).stem if track == INDUCTIVE else f"{Path(dataset).stem}-{track}": (
+                track,
+                dataset,
+            )
+            for track in sorted(self.tracks, key=lambda name: name != INDUCTIVE)
+            if track in (tracks or self.tracks)
+            for dataset in self.datasets_of(track)
+            if dataset in meant or not meant
+        }
+
     def specs(self, *, tracks: Sequence[str] = (), datasets: Sequence[str] = ()) -> Iterator[Spec]:
         """Yield the spec of each data set of these tracks, or all; the inductive ones first.
 
         An `InputError` names a data set that cannot be run as the suite states, and its line.
         """
-        _check("track", tracks, self.tracks)
-        _check("data set", datasets, [*self.datasets, *self.groups])
-        meant = {each for name in datasets for each in self.groups.get(name, (name,))}
-        for track in sorted(self.tracks, key=lambda name: name != INDUCTIVE):
-            for dataset in self.datasets_of(track) if track in (tracks or self.tracks) else ():
-                if dataset in meant or not meant:
-                    yield self._spec(track, dataset)
+        for track, dataset in self.parts(tracks=tracks, datasets=datasets).values():
+            yield self._spec(track, dataset)
+
+    def factory_of(self, label: str) -> Any:
+        """Return the class of a method, which may be one that a control adds."""
+        name = _name_of(label, self.methods.get(label))
+        return load_factory("reducers", located(name, self.path.parent if self.path else None))
+
+    def traits_of(self, label: str) -> Traits:
+        """Return the traits of a method at its defaults."""
+        found: Traits = traits_of("reducers", self.factory_of(label), {})
+        return found
+
+    def version_of(self, label: str) -> int:
+        """Return the version of a method that the suite's rows have."""
+        versions = self.frozen.versions if self.frozen else {}
+        name = _name_of(label, self.methods.get(label))
+        return versions.get(name) or self.traits_of(label).version
+
+    def fingerprint_of(self, dataset: str) -> str | None:
+        """Return the fingerprint of a data set, if its card states it."""
+        card = self.card_of(dataset)
+        options: Any = self.datasets[dataset].options
+        return card.expected(card.choose(options)).fingerprint
+
+    def card_of(self, dataset: str) -> Card:
+        """Return the card of a data set."""
+        return load_card(dataset, base=self.path.parent if self.path else None)
 
     def with_method(self, name: str, track: str = INDUCTIVE) -> Suite:
         """Return the suite with one method, of the user's own code, in one track alone.
@@ -338,8 +381,7 @@ class Suite(StrictFrozen):
 
     def _sizes(self, track: Track, dataset: str) -> list[int]:
         """Return the training sizes that leave a data set its test samples."""
-        own = self.datasets[dataset]
-        card = load_card(dataset, base=self.path.parent if self.path else None)
+        own, card = self.datasets[dataset], self.card_of(dataset)
         test: Any = own.split.get("test", 1)
         options: Any = own.options
         samples = card.expected(card.choose(options)).samples or sys.maxsize

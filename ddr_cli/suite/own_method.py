@@ -9,23 +9,24 @@ from pathlib import Path
 import pandas as pd
 
 from ddr_cli.core.errors import DdrError, InputError
-from ddr_cli.core.extras import nothing_fitted
 from ddr_cli.core.own_code import class_name, located
 from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.run import RunOutcome, RunSettings
+from ddr_cli.rows.manifest import read_manifest
 from ddr_cli.suite.audits import audit_parts
 from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
 from ddr_cli.suite.names import INDUCTIVE
 from ddr_cli.suite.remaining import SuitePart, folder_of, parts_of, run_suite, seen_again
-from ddr_cli.suite.rows import suite_rows
+from ddr_cli.suite.rows import finished_splits, folders_of, rows_in, suite_rows
 
 
 @dataclass(frozen=True)
 class Joined:
     """Your own method in a suite: the suite's rows, its own parts, and the outcomes of its runs.
 
-    `track` is the one that the method's audits put it in.
+    `track` is the one that the method's audits put it in; `finished` is the number of splits that
+    the suite's methods have finished, by data set.
     """
 
     suite: Suite
@@ -34,7 +35,7 @@ class Joined:
     classifier: str | None
     metric: str | None
     theirs: pd.DataFrame
-    there: Sequence[SuitePart]
+    finished: Mapping[str, int]
     audits: Sequence[Audit] = ()
     ours: Sequence[SuitePart] = ()
     endings: Mapping[str, RunOutcome | DdrError] = field(default_factory=dict)
@@ -46,7 +47,8 @@ class Joined:
             refused = (each for each in self.endings.values() if isinstance(each, DdrError))
             said = f"{self.label} has not finished any split yet. Repeat the call to resume."
             raise next(refused, InputError(said))
-        return pd.concat([self.theirs, suite_rows(self.ours)], ignore_index=True)
+        ours = [rows_in(part.folder, read_manifest(part.folder)) for part in self.ours]
+        return pd.concat([self.theirs, *ours], ignore_index=True)
 
     @property
     def is_tuned(self) -> bool:
@@ -88,18 +90,23 @@ def join(
         """Return the method in a track, a suite of only it, and the parts of that."""
         own = suite.with_method(located(method, Path()), track)
         folder = folder_of(suite, settings.out)
-        with nothing_fitted():
-            theirs = parts_of(suite, folder, tracks=[track], only=only)
-        there = [part for part in theirs if part.ended]
-        if not there:
+        folders = folders_of(suite, folder, tracks=[track], only=only)
+        theirs = suite_rows(suite, folders)
+        finished = {name: n for name, n in finished_splits(theirs).items() if n}
+        if not finished:
             raise InputError(
                 f"In {folder}, no split of the track {track} has results for all methods. "
                 "Use 'ddr suite run' or 'ddr suite fetch' first."
             )
-        name, rows = class_name(method), suite_rows(there)
-        names = [part.spec.dataset.name for part in there]
+        theirs = theirs[theirs["dataset"].isin(finished)]
+        names = [
+            str(each.spec["dataset"]["name"])
+            for each in folders.values()
+            if each.data and each.data.name in finished
+        ]
         mine = parts_of(own, folder_of(own, settings.out), only=names)
-        return Joined(suite, name, track, classifier, metric, rows, there), own, mine
+        label = class_name(method)
+        return Joined(suite, label, track, classifier, metric, theirs, finished), own, mine
 
     joined, own, mine = placed(INDUCTIVE)
     # This reports an unknown classifier or metric before anything is run.
@@ -118,7 +125,7 @@ def join(
         mine,
         replace(settings, out=folder),
         hours=hours,
-        splits=max(part.ended for part in joined.there),
+        splits=max(joined.finished.values()),
         told=told,
     )
     ours = [part for part in seen_again(mine) if part.status]

@@ -10,9 +10,9 @@ import numpy as np
 
 from ddr_cli.comparison.across_datasets import gains, wins_and_losses
 from ddr_cli.comparison.names import lower_is_better, method_name, metric_axis, number
-from ddr_cli.data.cards import load_card
 from ddr_cli.reducers.registry import reference
 from ddr_cli.report.page import slug
+from ddr_cli.spec.model import SplitSpec
 from ddr_cli.suite.audits import audit_line
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.leaderboard import Leaderboard, ranks_text
@@ -179,15 +179,12 @@ def caption(board: Leaderboard) -> str:
 
 def method_facts(bench: Benchmark, name: str) -> dict[str, Any]:
     """Return a method's facts, failures, and results of other tracks."""
-    item = next(
-        (item for spec in bench.specs.values() for item in spec.reducers if item.label == name),
-        None,
-    )
-    traits = item.traits() if item else None
+    is_known = name not in bench.submissions
+    traits = bench.suite.traits_of(name) if is_known else None
     failed = bench.failures
     return {
-        "estimator": item.name if item else name,
-        "paper": reference(item.factory) if item else None,
+        "estimator": (bench.suite.methods.get(name) or {}).get("name", name),
+        "paper": reference(bench.suite.factory_of(name)) if is_known else None,
         "labels": name in bench.users,
         "audit": audit_line([each for each in bench.audits if each.method == name], short=False),
         "version": traits.version if traits else None,
@@ -270,9 +267,10 @@ def _chosen(bench: Benchmark, board: Leaderboard, dataset: str, name: str) -> st
 
 def set_facts(bench: Benchmark, board: Leaderboard, name: str) -> dict[str, Any]:
     """Return a data set's card, split, majority-class baseline, ceiling and best method."""
-    spec = bench.specs[name]
-    card = load_card(spec.card)
-    options: Any = spec.dataset.options
+    spec = bench.manifests[name].spec
+    card = bench.suite.card_of(spec["dataset"]["name"])
+    options: Any = spec["dataset"]["options"]
+    usual = SplitSpec(kind="predefined").model_dump(mode="json")
     means: Any = board.means.loc[name] if name in board.means.index else None
     lower = lower_is_better(board.metric)
     own = bench.rows[bench.rows["dataset"] == name]
@@ -281,11 +279,14 @@ def set_facts(bench: Benchmark, board: Leaderboard, name: str) -> dict[str, Any]
         "name": name,
         "card": card,
         "expect": card.expected(card.choose(options)),
-        "split": spec.split.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-        | {"kind": spec.split.kind},
+        "split": {
+            key: value
+            for key, value in spec["split"].items()
+            if key == "kind" or (value is not None and value != usual[key])
+        },
         "preprocess": [
-            ", ".join([step.name, *(f"{k} {v}" for k, v in step.params.items())])
-            for step in spec.preprocess
+            ", ".join([step["name"], *(f"{k} {v}" for k, v in step["params"].items())])
+            for step in spec["preprocess"]
         ],
         "splits": board.splits.get(name, 0),
         "planned": bench.suite.tracks[INDUCTIVE].repeats or bench.suite.repeats,

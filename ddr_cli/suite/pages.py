@@ -16,7 +16,6 @@ from ddr_cli.comparison.names import method_name, metric_axis, metric_name, numb
 from ddr_cli.core.atomic import as_input_errors
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.progress import progress_bar
-from ddr_cli.data.cards import load_card
 from ddr_cli.figures.style import as_svg, rendered
 from ddr_cli.report.chart import Chart, colour_rules, page_chart
 from ddr_cli.report.page import PAGE, page_environment, short, slug
@@ -79,7 +78,8 @@ def write_benchmark(bench: Benchmark, results: Path) -> tuple[list[Path], bool]:
     """
     suite = bench.suite
     folder = results / "report" / f"{FOLDER}{suite.name}"
-    facts = (bench.specs, bench.audits, [load_card(spec.card) for spec in bench.specs.values()])
+    specs = [each.spec for each in bench.folders.values()]
+    facts = (specs, bench.audits, [suite.card_of(name) for name in suite.datasets])
     source = [suite.model_dump_json(), bench.rows.to_csv(index=False), repr(facts)]
     encoded = [text.encode() for text in source]
     files, is_made = write_derived(folder, PAGE, encoded, lambda: _pages(bench))
@@ -135,11 +135,11 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
             choices=choices_table(bench.choices, board) if len(bench.choices) else None,
             pairs=pair_rows(board),
             dimensions=dimension_rows(bench, board.baseline),
-            sets=[set_facts(bench, board, name) for name in bench.specs],
+            sets=[set_facts(bench, board, name) for name in bench.manifests],
             data=page_data(bench),
         ),
     }
-    dimensions = {name: dimension_rows(bench, board.baseline, name) for name in bench.specs}
+    dimensions = {name: dimension_rows(bench, board.baseline, name) for name in bench.manifests}
     by_set = {name: set_rows(bench, board, str(name)) for name in board.means.index}
     for name in progress_bar(list(board.means), "Methods"):
         files[f"methods/{slug(str(name))}.html"] = page(
@@ -150,7 +150,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
             rows=method_rows(by_set, str(name)),
             dimensions={each: of[name] for each, of in dimensions.items() if name in of},
         )
-    for name in progress_bar(list(bench.specs), "Data sets"):
+    for name in progress_bar(list(bench.manifests), "Data sets"):
         files[f"datasets/{slug(name)}.html"] = page(
             "suite_dataset.html.j2",
             facts=set_facts(bench, board, name),

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.against_controls import largest_class_score
-from ddr_cli.comparison.names import lower_is_better, setting_text
-from ddr_cli.comparison.runs import split_sizes
+from ddr_cli.comparison.names import lower_is_better, method_name, setting_text
+from ddr_cli.comparison.runs import split_number, split_sizes
 from ddr_cli.core.errors import InputError
-from ddr_cli.rows.log import OK
-from ddr_cli.rows.manifest import read_manifest
+from ddr_cli.rows.log import OK, TRIAL_FILE, read_trials
+from ddr_cli.rows.manifest import MANIFEST, Manifest, read_manifest
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import SEEN
 from ddr_cli.spec.feasible import WIDTH
+from ddr_cli.spec.sweeps import TRAIN
+from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.published import NO_ROWS
-from ddr_cli.suite.remaining import SuitePart
 
 _WIDTH_COLUMN = f"reducer.{WIDTH}"
 _CARRIED = ("split", "split_hash", "status", "reason", "fit_seconds", "eval_seconds")
@@ -28,54 +29,96 @@ SELECTED = "selected on inner folds"
 """Instead of a classifier: the one with the best inner score of each method and split."""
 
 
-def suite_rows(parts: Sequence[SuitePart]) -> pd.DataFrame:
-    """Return all current rows: one per method, classifier, split, and tuned or default setting.
+def folders_of(
+    suite: Suite, folder: Path, *, tracks: Sequence[str] = (), only: Sequence[str] = ()
+) -> dict[Path, Manifest]:
+    """Return the manifests of the folders that have rows of this suite's version and data."""
+    found = {}
+    for name, (_, dataset) in suite.parts(tracks=tracks, datasets=only).items():
+        if not all((folder / name / file).is_file() for file in (MANIFEST, TRIAL_FILE)):
+            continue
+        manifest = read_manifest(folder / name)
+        made_for = (manifest.spec.get("suite") or {}).get("version")
+        fingerprints = {suite.fingerprint_of(dataset), manifest.data and manifest.data.fingerprint}
+        if made_for == suite.version and len(fingerprints - {None}) < 2:
+            found[folder / name] = manifest
+    return found
 
-    Added to the journal's columns are `track`, the labels of `method` and `classifier`, `tuned`,
+
+def suite_rows(suite: Suite, folders: Mapping[Path, Manifest]) -> pd.DataFrame:
+    """Return the rows in these folders of the suite's methods in their present versions.
+
+    There is one per method, classifier, split, and tuned or default setting.
+
+    Added to the trial log's columns are `track`, the labels of `method` and `classifier`, `tuned`,
     `setting` (the selected values of a tuned method), `width` (n_components), `train` (the size of
     the training set in a track of sizes), `labels`, `control`, the measures' scores, `inner_loss`
     (the mean score on the inner folds, lower is better), `n_train` (the mean size of the training
-    sets, missing if unknown), and `floor_<metric>`, the
-    score of the majority-class baseline.
+    sets, missing if unknown), the parameters that are tuned, and `floor_<metric>`, the score of the
+    majority-class baseline.
     """
-    tables = [_rows_of(part) for part in parts if part.status]
+    tables = [table for each in folders.items() if len(table := rows_in(*each))]
     if not tables:
         raise InputError(NO_ROWS)
-    return pd.concat(tables, ignore_index=True)
+    rows = pd.concat(tables, ignore_index=True)
+    known = {*suite.methods, *(name for track in suite.tracks.values() for name in track.controls)}
+    now = {name: suite.version_of(name) for name in rows["method"].unique() if name in known}
+    version = rows["method_version"]
+    return rows[version.isna() | (version == rows["method"].map(now))].reset_index(drop=True)
 
 
-def _rows_of(part: SuitePart) -> pd.DataFrame:
-    trials = part.trials
-    sizes = split_sizes(read_manifest(part.folder), part.spec.split.kind)
-    cells = [part.plan.trials[trial] for trial in trials.index]
+def rows_in(folder: Path, manifest: Manifest) -> pd.DataFrame:
+    """Return the rows of one folder, as `suite_rows` does."""
+    spec, suite = manifest.spec, manifest.spec["suite"]
+    trials = read_trials(folder, which="all")
+    methods = {method_name(each["label"]): each["label"] for each in spec["reducers"]}
+    scorers = [*spec["classifiers"], *spec["measures"]]
+    classifiers = {method_name(each["label"]): each["label"] for each in scorers}
+    own = trials["reducer_label"].map(methods).to_list()
+    sizes = split_sizes(manifest, spec["split"]["kind"])
+    labels = trials[LABELS].astype(object) if LABELS in trials else pd.Series(dtype=object)
     found: dict[str, Any] = {
-        "suite": part.spec.suite.name if part.spec.suite else "",
-        "version": part.spec.suite.version if part.spec.suite else 0,
-        "track": part.track,
-        "dataset": part.dataset,
-        "fingerprint": part.plan.data.fingerprint,
-        "method": [cell.reducer.label for cell in cells],
-        "method_version": [
-            part.spec.version_of(cell.reducer.name, cell.reducer.version) for cell in cells
-        ],
-        "classifier": [cell.evaluator.label for cell in cells],
-        "tuned": [cell.tuning is not None for cell in cells],
-        LABELS: [ALL if cell.labels is None else cell.labels for cell in cells],
-        "control": [cell.role for cell in cells],
+        "suite": suite["name"],
+        "version": suite["version"],
+        "track": suite["track"],
+        "dataset": manifest.data.name if manifest.data else "",
+        "fingerprint": manifest.data.fingerprint if manifest.data else "",
+        "method": own,
+        "method_version": [manifest.versions.get(name) for name in own],
+        "classifier": trials["classifier_label"].map(classifiers).to_numpy(),
+        "tuned": trials["tuned"].notna().to_numpy() if "tuned" in trials else False,
+        LABELS: labels.where(labels.notna(), ALL).to_numpy() if len(labels) else ALL,
+        "control": trials["control"].to_numpy(),
         "n_train": sizes[0] if sizes else np.nan,
     }
-    found["setting"] = settings_of(trials, found["method"], part.grids)
-    found["train"] = [cell.split.train for cell in cells]
-    found["width"] = trials[_WIDTH_COLUMN].to_numpy() if _WIDTH_COLUMN in trials else None
-    for name in (*_CARRIED, *_SOMETIMES, *part.spec.metrics):
+    grids = {each["label"]: [*each["grids"]] for each in spec["reducers"]}
+    found["setting"] = settings_of(trials, own, grids)
+    for name, column in {"train": TRAIN, "width": _WIDTH_COLUMN}.items():
+        found[name] = trials[column].to_numpy() if column in trials else None
+    for name in (*_CARRIED, *_SOMETIMES, *spec["metrics"]):
         found[name] = trials[name].to_numpy() if name in trials else None
+    for column in dict.fromkeys(f"reducer.{name}" for each in grids.values() for name in each):
+        found[column] = trials[column].astype(object).to_numpy() if column in trials else None
     found["inner_loss"] = np.nan
-    if "inner_score" in trials and part.spec.tune is not None:
-        lower = lower_is_better(str(part.spec.tune.metric))
+    if "inner_score" in trials and spec["tune"]:
+        lower = lower_is_better(str(spec["tune"]["metric"]))
         found["inner_loss"] = trials["inner_score"].to_numpy() * (1 if lower else -1)
-    for metric in part.spec.classifier_metrics:
-        found[f"floor_{metric}"] = largest_class_score(part.spec, metric)
-    return pd.DataFrame(found)
+    # A measure has values in its own column only.
+    scored = trials["classifier"].isin([each["name"] for each in spec["classifiers"]])
+    for metric in spec["metrics"]:
+        if trials.loc[scored, metric].notna().any():
+            found[f"floor_{metric}"] = manifest.majority.get(metric)
+    return pd.DataFrame(found, index=trials.index)
+
+
+def finished_splits(rows: pd.DataFrame) -> dict[str, int]:
+    """Return, by data set, the number of leading splits that all its methods have finished."""
+    finished = {}
+    for dataset, own in rows.groupby("dataset", sort=False):
+        counts = pd.crosstab(own["split"], own["method"])
+        whole = (counts == counts.max()).all(axis=1)
+        finished[str(dataset)] = int(whole[sorted(whole.index, key=split_number)].cumprod().sum())
+    return finished
 
 
 def settings_of(

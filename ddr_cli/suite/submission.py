@@ -21,7 +21,6 @@ import yaml
 from annotated_types import Ge
 from pydantic import AfterValidator, Field
 
-from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.core.atomic import as_input_errors, atomic_write
 from ddr_cli.core.digests import digest
 from ddr_cli.core.errors import DdrError, InputError
@@ -29,7 +28,7 @@ from ddr_cli.core.own_code import class_name, display_name, located, source_of
 from ddr_cli.core.validation import validated
 from ddr_cli.core.yaml_loader import parse, read_document
 from ddr_cli.reducers.registry import reference, year
-from ddr_cli.rows.log import TRIAL_FILES, read_rows, read_trials
+from ddr_cli.rows.log import TRIAL_FILES, read_rows
 from ddr_cli.rows.manifest import (
     MANIFEST,
     here,
@@ -37,13 +36,12 @@ from ddr_cli.rows.manifest import (
     number_versions,
     read_manifest,
 )
-from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import StrictFrozen, Text
 from ddr_cli.spec.estimators import load_factory
 from ddr_cli.suite.audits import AUDIT_FILE, audit_parts, read_audits
 from ddr_cli.suite.names import CARD, INDUCTIVE, VERIFIED
 from ddr_cli.suite.remaining import SuitePart, parts_of, run_suite
-from ddr_cli.suite.rows import settings_of
+from ddr_cli.suite.rows import rows_in
 
 if TYPE_CHECKING:
     from ddr_cli.engine.run import RunSettings
@@ -148,32 +146,14 @@ class Submission:
             manifest = read_manifest(path.parent)
             named = manifest.data.name if manifest.data else ""
             known = theirs[(theirs["track"] == track) & (theirs["dataset"] == named)]
-            spec = manifest.spec
-            if known.empty or spec["suite"]["track"] != track or self.card.track != track:
+            if known.empty or manifest.spec["suite"]["track"] != track or self.card.track != track:
                 continue
-            more = ("classifier", "tuned", "inner_score", "reducer.n_components")
-            columns = dict.fromkeys([*map(str, known), *more])
-            trials = read_trials(path.parent)
-            grids = {self.card.label: spec["reducers"][0]["grids"]}
-            settings = settings_of(trials, [self.card.label] * len(trials), grids)
-            trials = trials.reindex(columns=[*columns])
-            labels = {each["name"]: each["label"] for each in spec["classifiers"]}
-            sign = -1 if spec["tune"] and not lower_is_better(spec["tune"]["metric"]) else 1
             same = [name for name in map(str, known) if name.startswith("floor_")]
-            same += ["suite", "version", "track", "dataset", "fingerprint", "n_train"]
-            found.append(
-                trials.assign(
-                    **{name: known[name].iloc[0] for name in same},
-                    method=self.card.label,
-                    classifier=trials["classifier"].map(labels),
-                    tuned=trials["tuned"].notna(),
-                    inner_loss=sign * trials["inner_score"].astype(float),
-                    width=trials["reducer.n_components"],
-                    setting=settings,
-                    control="",
-                    **{LABELS: ALL},
-                )[[*known]]
+            same += ["suite", "version", "fingerprint", "n_train"]
+            own = rows_in(path.parent, manifest).assign(
+                **{name: known[name].iloc[0] for name in same}
             )
+            found.append(own.reindex(columns=known.columns))
         own = pd.concat(found) if len(found) > 1 else found[0]
         needed = theirs[(theirs["track"] == track) & (theirs["control"] == "")]
         met = needed.groupby(_SPLIT)["method"].nunique()
@@ -212,7 +192,7 @@ def write_submission(joined: Joined, method: str, folder: Path, card: Submission
     Raises InputError if the method has not finished all splits that the suite's methods have.
     """
     ended = {part.dataset: part.ended for part in joined.ours}
-    if left := [each.dataset for each in joined.there if ended.get(each.dataset, 0) < each.ended]:
+    if left := [name for name, n in joined.finished.items() if ended.get(name, 0) < n]:
         raise InputError(f"{joined.label} lacks trials on {', '.join(left)}. Repeat the command.")
     card = card.model_copy(update={"version": joined.suite.version, "track": joined.track})
     place = Path(method.rpartition(":")[0])

@@ -23,10 +23,10 @@ from ddr_cli.engine.progress import duration
 from ddr_cli.report.page import short
 from ddr_cli.report.table import Table
 from ddr_cli.rows.log import OK
-from ddr_cli.spec.model import Spec
+from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.leaderboard import Leaderboard, rank_text, ranks_text
-from ddr_cli.suite.remaining import ESTIMATED, MEASURED, SuitePart
+from ddr_cli.suite.remaining import ESTIMATED, MEASURED, SuitePart, cost_table
 from ddr_cli.suite.rows import failures
 
 ALIKE = "≈"
@@ -143,15 +143,24 @@ def leaderboard_notes(
             f"data sets without a split that all methods completed: {', '.join(board.left_out)}"
         )
     if absent := [name for name in methods if name not in set(board.table["method"])]:
-        lines.append(f"methods without rows, or with stale rows only: {', '.join(absent)}")
+        lines.append(f"methods without rows: {', '.join(absent)}")
     return lines
 
 
-def trust_notes(board: Leaderboard, rows: pd.DataFrame, spec: Spec, suite: Suite) -> list[str]:
-    """Report a freeze, failures, which methods their authors have checked, and errata.
+def board_shown(bench: Benchmark, board: Leaderboard) -> tuple[list[Table], list[str]]:
+    """Return the tables and the notes of a leaderboard."""
+    tables = [leaderboard_table(board)]
+    if len(found := bench.choices_of(board)):
+        tables.append(choices_table(found, board))
+    notes = leaderboard_notes(board, bench.suite.methods_of(board.track))
+    notes += trust_notes(board, bench.rows, bench.suite)
+    known = bench.submissions.values()
+    notes += [f"submitted: {each.note}" for each in known if each.card.track == board.track]
+    return tables, notes
 
-    `spec` is one of the track's, for its methods.
-    """
+
+def trust_notes(board: Leaderboard, rows: pd.DataFrame, suite: Suite) -> list[str]:
+    """Report a freeze, failures, which methods their authors have checked, and errata."""
     own = board.rows_of(rows)
     lines = freeze_lines(suite)
     if len(bad := failures(own[own["tuned"] == board.tuned])):
@@ -164,7 +173,8 @@ def trust_notes(board: Leaderboard, rows: pd.DataFrame, spec: Spec, suite: Suite
             "failures, each scored as the majority-class baseline of the training set: "
             + "; ".join(told)
         )
-    items = {item.label: item.traits() for item in spec.reducers if item.label in board.means}
+    methods = (name for name in suite.methods if name in board.means)
+    items = {name: suite.traits_of(name) for name in methods}
     checked = [f"{name} ({each.author_check})" for name, each in items.items() if each.checked]
     lines.append(
         "implementations that the authors of the method have checked: "
@@ -287,6 +297,19 @@ def status_tables(parts: Sequence[SuitePart]) -> Iterator[Table]:
         sums = tallies.groupby(level=by, sort=False).sum()
         totals = (f"{len(sums)} in all", *map(str, sums.sum()))
         yield Table(sums.astype(str).replace("0", "").reset_index(), total=totals, narrow=True)
+
+
+def status_shown(
+    suite: Suite, parts: Sequence[SuitePart], hours: float | None = None
+) -> tuple[list[Table], list[str]]:
+    """Return the tables and notes of the progress, with costs for a budget of CPU hours."""
+    tables = [*status_tables(parts)]
+    notes = [*size_notes(suite, parts), progress_line(suite, parts)]
+    if hours is not None:
+        times = cost_table(parts)
+        tables += plan_tables(times)
+        notes = [*plan_notes(times), *notes, covered(parts, times, hours)]
+    return tables, notes
 
 
 def size_notes(suite: Suite, parts: Sequence[SuitePart]) -> list[str]:

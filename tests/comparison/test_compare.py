@@ -14,11 +14,13 @@ from ddr_cli.comparison.compare import compare
 from ddr_cli.comparison.summary import Row, summary_of
 from ddr_cli.comparison.within_dataset import difference_interval
 from ddr_cli.core.errors import InputError
+from ddr_cli.engine.work.session import majority_of
 from ddr_cli.evaluation.statistics import NADEAU_BENGIO, SMALL_TRAINING
 from ddr_cli.figures.pair_matrix import draw_pairs
 from ddr_cli.figures.style import rendered
 from ddr_cli.report.comparison_tables import comparison_tables
 from ddr_cli.show.markdown import markdown
+from ddr_cli.spec import make_spec as spec_of
 
 NAMES = ("none", "pca", "lda", "lfda")
 SHOWN = {"none": "no reduction", "pca": "PCA", "lda": "LDA", "lfda": "LFDA"}
@@ -35,6 +37,10 @@ def on_dataset(folder, name):
     for path in (folder / "manifest.json", folder / "trials.csv"):
         text = path.read_text(encoding="utf-8").replace("landsat", name)
         path.write_text(text, encoding="utf-8")
+    spec = spec_of(dataset=name, reducers=["none"], classifiers=["knn"])
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest["majority"] = majority_of(spec)
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     return folder
 
 

@@ -10,7 +10,7 @@ from ddr_cli.papers.schema import load_paper, paper_names
 from ddr_cli.suite.benchmark import benchmark_of
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.pages import markdown_page
-from ddr_cli.suite.remaining import folder_of, parts_of
+from ddr_cli.suite.remaining import folder_of
 
 REPORT = Path(__file__).parents[2] / "results" / "report"
 
@@ -40,7 +40,7 @@ def test_the_leaderboard_is_that_of_the_current_rows():
     """The leaderboard excludes methods with stale rows; `ddr suite page lite` renews it."""
     with nothing_fitted():
         suite = load_suite("lite")
-        bench = benchmark_of(suite, parts_of(suite, folder_of(suite, REPORT.parent)))
+        bench = benchmark_of(suite, folder_of(suite, REPORT.parent))
     folder = REPORT / "suite_lite"
     page = (folder / "leaderboard.md").read_text(encoding="utf-8")
     board = bench.board()

@@ -14,7 +14,7 @@ from ddr_cli.suite.benchmark import benchmark_of
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.leaderboard import leaderboard
 from ddr_cli.suite.remaining import parts_of, run_suite
-from ddr_cli.suite.rows import long_rows, suite_rows
+from ddr_cli.suite.rows import folders_of, long_rows, suite_rows
 from ddr_cli.suite.tables import own_method_lines
 
 SUITE = """
@@ -59,7 +59,8 @@ def run(tmp_path_factory, one_after_the_other):
 
 @pytest.fixture(scope="module")
 def rows(run):
-    return suite_rows(parts_of(*run, tracks=["inductive"]))
+    suite, folder = run
+    return suite_rows(suite, folders_of(suite, folder, tracks=["inductive"]))
 
 
 def raw(folder, classifier, *, tuned):
@@ -176,7 +177,7 @@ def test_the_long_table_has_every_value_once(rows):
 
 def test_each_method_stands_at_every_dimension_it_offers(run):
     suite, folder = run
-    bench = benchmark_of(suite, parts_of(suite, folder))
+    bench = benchmark_of(suite, folder)
     errors = {}
     for dataset in ("iris", "wine"):
         with (folder / f"{dataset}-dimension" / "trials.csv").open() as file:
@@ -223,7 +224,7 @@ def test_edges_are_counted_in_the_trial_logs(run):
                 for row in csv.DictReader(lines)
                 if row["reducer"] == "pca" and row["tune_seconds"]
             ]
-    table = benchmark_of(suite, parts_of(suite, folder)).edges.set_index(["method", "parameter"])
+    table = benchmark_of(suite, folder).edges.set_index(["method", "parameter"])
     found = table.loc["pca", "n_components"]
     assert (found["rows"], found["values"]) == (len(chosen), 3)
     assert found["lowest"] == pytest.approx(chosen.count(1) / len(chosen))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ import pandas as pd
 import pytest
 from scipy.stats import rankdata
 
-from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.core.errors import InputError
+from ddr_cli.engine import make_plan
 from ddr_cli.engine.plan.growth import Growth
+from ddr_cli.engine.work.session import manifest_of
 from ddr_cli.suite import benchmark
 from ddr_cli.suite.benchmark import LEAVING_OUT, Benchmark
 from ddr_cli.suite.definition import load_suite
@@ -78,11 +80,13 @@ def suite(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def specs(suite):
-    return {spec.dataset.name: spec for spec in suite.specs(tracks=["inductive"])}
+def folders(suite):
+    """Return the manifest of each folder of the suite, which need not exist."""
+    plans = {Path(spec.name): make_plan(spec) for spec in suite.specs(tracks=["inductive"])}
+    return {folder: manifest_of(folder, plan) for folder, plan in plans.items()}
 
 
-def made_rows(suite, specs):
+def made_rows(suite, folders):
     """Return rows in the form of `suite_rows`, with errors drawn around each method's own."""
     rng = np.random.default_rng(0)
     records: list[dict[str, Any]] = []
@@ -112,7 +116,8 @@ def made_rows(suite, specs):
             }
         )
 
-    for place, dataset in enumerate(specs):
+    manifests = {each.data.name: each for each in folders.values()}
+    for place, dataset in enumerate(manifests):
         # Data sets have different numbers of splits.
         for split in range(1 + place % 3):
             for method in suite.methods if dataset in ENDED else ("none",):
@@ -177,14 +182,14 @@ def made_rows(suite, specs):
     loss = np.random.default_rng(1).random(len(rows))
     rows["inner_loss"] = np.where(rows["tuned"], loss, np.nan)
     for metric in suite.metrics:
-        floors = {name: largest_class_score(spec, metric) for name, spec in specs.items()}
+        floors = {name: each.majority[metric] for name, each in manifests.items()}
         rows[f"floor_{metric}"] = rows["dataset"].map(floors)
     return rows
 
 
 @pytest.fixture(scope="module")
-def bench(suite, specs):
-    return Benchmark(suite, made_rows(suite, specs), specs)
+def bench(suite, folders):
+    return Benchmark(suite, made_rows(suite, folders), folders)
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +216,7 @@ def test_pages_are_made_again_only_if_something_has_changed(bench, pages, tmp_pa
     assert write_benchmark(bench, results)[1]
     assert {path: path.read_bytes() for path in before} == before
     worse = bench.rows.assign(error=bench.rows["error"] + 0.01)
-    assert write_benchmark(Benchmark(bench.suite, worse, bench.specs), results)[1]
+    assert write_benchmark(Benchmark(bench.suite, worse, bench.folders), results)[1]
     assert (folder / "leaderboard.csv").read_bytes() != before[folder / "leaderboard.csv"]
 
 
@@ -314,7 +319,7 @@ def with_trust(rows, sign):
 )  # fmt: skip
 def test_a_sentence_follows_the_rows(bench, name, before, after, change):
     assert told(bench, name).holds == before
-    changed = Benchmark(bench.suite, change(bench.rows), bench.specs)
+    changed = Benchmark(bench.suite, change(bench.rows), bench.folders)
     assert told(changed, name).holds == after
 
 
@@ -427,12 +432,12 @@ def test_a_track_that_compares_something_else_has_no_leaderboard(bench, track, r
     assert track not in {key[0] for key in bench.boards}
 
 
-def test_permuted_labels_as_a_control_do_not_change_the_leaderboard(bench, suite, specs):
+def test_permuted_labels_as_a_control_do_not_change_the_leaderboard(bench, suite, folders):
     inductive = suite.tracks["inductive"].model_copy(update={"controls": ["shuffled_labels"]})
     suite = suite.model_copy(update={"tracks": {"inductive": inductive}})
     own = bench.rows[bench.rows["track"] == "inductive"]
     control = own[own["control"] == ""].assign(control="shuffled_labels", error=0.6)
-    found = Benchmark(suite, pd.concat([own, control], ignore_index=True), specs).board()
+    found = Benchmark(suite, pd.concat([own, control], ignore_index=True), folders).board()
     pd.testing.assert_frame_equal(found.table, bench.board().table)
 
 
@@ -474,7 +479,7 @@ def test_costs_are_those_of_the_reducer_whatever_the_label(bench, monkeypatch):
     labels = {"lda": {"name": "pca"}, "fisher": {"name": "lda"}, "pca": None}
     labels["kernel_laplacian_rls"] = {"name": "laplacian_rls", "kernel": "rbf"}
     renamed = bench.suite.model_copy(update={"methods": labels})
-    costs = {name: Benchmark(renamed, bench.rows, bench.specs).growth_of(name) for name in labels}
+    costs = {name: Benchmark(renamed, bench.rows, bench.folders).growth_of(name) for name in labels}
     measured = {"lda": "pca", "fisher": "lda", "pca": "pca"}
     measured["kernel_laplacian_rls"] = "kernel_laplacian_rls"  # measured with its own kernel
     assert costs == {label: found[name] for label, name in measured.items()}
@@ -574,7 +579,7 @@ def test_the_shares_of_selected_dimensions_of_a_method_add_up_to_one(pages, benc
 def test_a_method_that_a_control_adds_is_in_the_table(bench):
     methods = {name: how for name, how in bench.suite.methods.items() if name != "none"}
     suite = bench.suite.model_copy(update={"methods": methods})
-    data = page_data(Benchmark(suite, bench.rows, bench.specs))
+    data = page_data(Benchmark(suite, bench.rows, bench.folders))
     assert [each[1] for each in data["methods"]] == [*methods, "none"]
 
 

@@ -1,15 +1,13 @@
 """The published rows of a suite are fetched, verified, and used if there are no other rows."""
 
-import json
-import shutil
 import zipfile
 
 import pytest
 from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
+from ddr_cli.core import registry
 from ddr_cli.core.errors import InputError
-from ddr_cli.suite import stored_output
 from ddr_cli.suite.published import address_of, fetch
 
 
@@ -21,10 +19,9 @@ def ddr(*words):
 def published(tiny_suite, tmp_path, monkeypatch):
     """Return the archive of a shipped suite; the present folder has no rows of it."""
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
-    shipped = stored_output.shipped_yaml
+    shipped = registry.shipped_yaml
     tiny = {"tiny": tiny_suite.suite.path}
     both = lambda folder: tiny if folder == "suites" else shipped(folder)  # noqa: E731
-    monkeypatch.setattr("ddr_cli.suite.stored_output.shipped_yaml", both)
     monkeypatch.setattr("ddr_cli.spec.load.shipped_yaml", both)
     monkeypatch.setattr("ddr_cli.core.registry.shipped_yaml", both)
     archive = tmp_path / "tiny.zip"
@@ -58,42 +55,6 @@ def test_every_command_uses_fetched_rows_where_there_are_no_others(published, tm
     # A run continues from the published rows in its own copy.
     assert "2 of 2 trials" in ddr("suite", "run", "tiny").output
     assert (tmp_path / "elsewhere/results/suite_tiny/iris/trials.csv").is_file()
-
-
-def test_a_table_is_computed_again_only_if_a_row_has_changed(published, tmp_path, monkeypatch):
-    fetch(tmp_path / "tiny.yaml", str(published))
-    made, computed = stored_output._board, []
-    monkeypatch.setattr(
-        stored_output, "_board", lambda *a, **b: computed.append(a) or made(*a, **b)
-    )
-    # Without this cache, as on another machine, the table in the archive is used.
-    shutil.rmtree(tmp_path / "cache" / "shown")
-    first = json.loads(ddr("suite", "table", "tiny", "--json").stdout)
-    assert not computed
-    rows = tmp_path / "cache/suites/tiny/suite_tiny/iris/trials.csv"
-    rows.write_text(rows.read_text().replace("ok", "failed", 1))
-    second = json.loads(ddr("suite", "table", "tiny", "--json").stdout)
-    assert (len(computed), first == second) == (1, False)
-    assert json.loads(ddr("suite", "table", "tiny", "--json").stdout) == second
-    assert len(computed) == 1
-    # A table with other options replaces the first one in the cache.
-    assert "at their defaults" in ddr("suite", "table", "tiny", "--defaults").output
-    assert len(list((tmp_path / "cache" / "shown").iterdir())) == 1
-
-
-def test_a_status_is_computed_again_only_if_a_row_has_changed(published, tmp_path, monkeypatch):
-    fetch(tmp_path / "tiny.yaml", str(published))
-    made, computed = stored_output.status_shown, []
-    monkeypatch.setattr(stored_output, "status_shown", lambda *a: computed.append(a) or made(*a))
-    first = ddr("status", "tiny").stdout
-    again = ddr("status", "tiny").stdout
-    assert (again.startswith(first), len(computed)) == (True, 1)
-    assert "computed earlier" in again.removeprefix(first)
-    rows = tmp_path / "cache/suites/tiny/suite_tiny/iris/trials.csv"
-    rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:-1]))
-    assert (ddr("status", "tiny").stdout != first, len(computed)) == (True, 2)
-    (tmp_path / "cache/shown/tiny_status.json").write_text("[]")
-    assert (ddr("status", "tiny").exit_code, len(computed)) == (0, 3)
 
 
 def test_an_archive_that_is_damaged_or_of_another_version_is_refused(published, tmp_path):

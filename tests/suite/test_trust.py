@@ -15,11 +15,11 @@ from ddr_cli.core.own_code import trusting
 from ddr_cli.engine.run import RunSettings
 from ddr_cli.reducers import LDA
 from ddr_cli.reducers.registry import AuthorCheck, Traits
-from ddr_cli.suite.definition import Erratum, load_suite
+from ddr_cli.suite.definition import Erratum, Suite, load_suite
 from ddr_cli.suite.leaderboard import leaderboard
 from ddr_cli.suite.own_method import Joined, join
 from ddr_cli.suite.remaining import parts_of, run_suite
-from ddr_cli.suite.rows import suite_rows
+from ddr_cli.suite.rows import folders_of, suite_rows
 from ddr_cli.suite.tables import trust_notes
 
 SUITE = """
@@ -65,11 +65,10 @@ def test_failures_and_timeouts_are_scored_as_the_majority_class(tmp_path):
         suite = load_suite(tmp_path / "troubles.yaml")
         folder = tmp_path / "suite_troubles"
         run_suite(suite, parts_of(suite, folder), RunSettings(out=folder, quiet=True))
-        parts = parts_of(suite, folder)
-        rows = suite_rows(parts)
+        rows = suite_rows(suite, folders_of(suite, folder))
         board = leaderboard(rows, tuned=False)
         errata = [Erratum(date="2030-01-01", what="swapped labels", rows="iris", fixed="lda 9")]
-        notes = trust_notes(board, rows, parts[0].spec, suite.model_copy(update={"errata": errata}))
+        notes = trust_notes(board, rows, suite.model_copy(update={"errata": errata}))
     table = board.table.set_index("method")
     # Each class has 25 training samples, so the majority-class baseline errs on two of three.
     assert table.loc[["breaks", "sleeps"], "mean"].tolist() == pytest.approx([2 / 3, 2 / 3])
@@ -87,8 +86,10 @@ def test_failures_and_timeouts_are_scored_as_the_majority_class(tmp_path):
 
 
 def methods_now(tiny_suite):
-    (part,) = parts_of(tiny_suite.suite, tiny_suite.folder)
-    return part, set(suite_rows([part])["method"]) if part.status else set()
+    suite, folder = tiny_suite.suite, tiny_suite.folder
+    (part,) = parts_of(suite, folder)
+    folders = folders_of(suite, folder)
+    return part, set(suite_rows(suite, folders)["method"]) if folders else set()
 
 
 def test_rows_of_a_method_s_older_version_are_in_no_table_and_made_again_alone(
@@ -112,8 +113,8 @@ def test_rows_of_a_method_s_older_version_are_in_no_table_and_made_again_alone(
     after = (tiny_suite.folder / "iris" / "trials.csv").read_text().splitlines()
     assert [line in after for line in before if ",none," in line] == [True]
     assert not any(line in after for line in before if ",lda," in line)
-    rows = suite_rows([part])
-    notes = trust_notes(leaderboard(rows, tuned=False), rows, part.spec, tiny_suite.suite)
+    rows = suite_rows(tiny_suite.suite, folders_of(tiny_suite.suite, tiny_suite.folder))
+    notes = trust_notes(leaderboard(rows, tuned=False), rows, tiny_suite.suite)
     assert "lda (checked by R. Fisher, 2030-01-01: the code (version" in notes[0]
     assert "before its numbers changed)" in notes[0]
     assert notes[1] == "errata: none known"
@@ -128,6 +129,7 @@ def test_rows_of_other_data_are_in_no_table(tiny_suite, monkeypatch):
         return known(self, spec).model_copy(update={"fingerprint": "another"})
 
     monkeypatch.setattr(Datasets, "identify", changed)
+    monkeypatch.setattr(Suite, "fingerprint_of", lambda *_: "another")
     part, there = methods_now(tiny_suite)
     assert there == set()
     assert part.tallies["stale"].tolist() == [1, 1]
@@ -142,10 +144,9 @@ def test_python_has_the_leaderboard_and_a_method_joins(tmp_path):
     assert set(board.table["method"]) == {"none", "lda"}
     joined = ddr_cli.join_suite("mmc", path, out=tmp_path, datasets=["iris"])
     assert set(joined.table["method"]) == {"none", "lda", "mmc"}
+    suite = load_suite(path)
     with pytest.raises(InputError, match=r"^mmc .*Repeat the call"):
-        _ = Joined(
-            load_suite(path), "mmc", "inductive", [], None, None, pd.DataFrame(), [], [], {}
-        ).rows
+        _ = Joined(suite, "mmc", "inductive", None, None, pd.DataFrame(), {}).rows
     made = json.loads((tmp_path / "suite_tiny_mmc" / "suite.json").read_text())
     assert made["suite"]["version"] == 1
 

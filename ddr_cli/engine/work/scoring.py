@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ddr_cli.core.embedding import seeded
 from ddr_cli.engine.work.jobs import Evaluation
 from ddr_cli.engine.work.samples import Samples
 from ddr_cli.evaluation.evaluators import evaluator_registry, get_evaluator_traits
@@ -61,14 +62,6 @@ def _batch_key(one: Evaluation, *, across_widths: bool) -> object:
         return one.trial_id, one.candidate
     rest = tuple((name, repr(one.params[name])) for name in sorted(one.params) if name != shared)
     return one.width, one.labels, one.evaluator, rest
-
-
-def seeded(estimator: Any, seed: int) -> Any:
-    """Set the seed of a component that would otherwise use a global random stream."""
-    params = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-    if params.get("random_state", seed) is None:
-        estimator.set_params(random_state=seed)
-    return estimator
 
 
 def evaluators_of(batch: Sequence[Evaluation], seed: int) -> list[Any]:

@@ -16,11 +16,13 @@ import numpy as np
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import display_name
+from ddr_cli.data.cards import load_card
 from ddr_cli.engine.plan.plan import parameter_cells
 from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.engine.work.schedule import Ended, KeptCoordinates, Schedule
 from ddr_cli.engine.work.scoring import is_measure, load_evaluator, majority_scores
 from ddr_cli.engine.work.scratch import Scratch
+from ddr_cli.evaluation.metrics import majority_baseline
 from ddr_cli.rows.embeddings import EMBEDDINGS, KeptEmbedding
 from ddr_cli.rows.log import OK, Coordinates, Rows, TrialResult
 from ddr_cli.rows.manifest import Manifest, SessionRecord, now, read_manifest
@@ -198,14 +200,27 @@ def manifest_of(folder: Path, plan: Plan) -> Manifest:
     with suppress(InputError):
         manifest = read_manifest(folder)
         before = {name: getattr(manifest, name) for name in before}
+    spec = plan.spec
+    reducers = {one.label: (one.name, one.traits().version) for one in spec.reducers}
     return Manifest(
         format=1,
-        spec=plan.spec.resolved(),
+        spec=spec.resolved(),
         data=plan.data,
-        seed=plan.spec.split.seed,
+        seed=spec.split.seed,
         planned=len(plan.trials),
+        majority=majority_of(spec),
+        versions={label: spec.version_of(*version) for label, version in reducers.items()},
         **before,
     )
+
+
+def majority_of(spec: Spec) -> dict[str, float]:
+    """Return the scores of the majority-class baseline, none if the card has no class sizes."""
+    card = load_card(spec.card)
+    options: Any = spec.dataset.options
+    # If options change the size of a generated data set, only its class fractions stay known.
+    classes = card.expected(card.choose(options)).classes or card.expect.classes or {}
+    return majority_baseline(classes.values()) if len(classes) > 1 else {}
 
 
 def packages_of(spec: Spec) -> dict[str, str]:
