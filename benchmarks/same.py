@@ -299,7 +299,10 @@ def made(what: str) -> dict[str, Item | str]:
     """Run the tests' suite or write their paper, and return what the commands make of it."""
     sys.path.insert(0, str(ROOT))
     with tempfile.TemporaryDirectory() as scratch:
-        found = {"suite": made_suite, "paper": made_paper}[what](Path(scratch))
+        try:
+            found = {"suite": made_suite, "paper": made_paper}[what](Path(scratch))
+        except AssertionError as error:  # a command failed
+            return {what: str(error)}
     return {f"{what} {name}": item for name, item in found.items()}
 
 
