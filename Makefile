@@ -25,7 +25,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint typecheck unit extras smoke reproduce report bench docs site faults same processors mutants compat format clean
+.PHONY: help run test lint typecheck unit quick extras smoke reproduce report bench docs site faults same size processors mutants compat format clean
 
 help: ## Show this list.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -58,7 +58,7 @@ run: $(VENV)/.installed ## Run the main example on embedded data: error against 
 
 test: lint typecheck unit ## Run all checks: lint, types and tests.
 
-lint: $(VENV)/.installed-dev ## Check style, imports, public docstrings and the complexity of functions.
+lint: $(VENV)/.installed-dev ## Check style, imports, public docstrings, and what has grown.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -70,6 +70,9 @@ typecheck: $(VENV)/.installed-dev ## Check types with mypy.
 
 unit: $(VENV)/.installed-dev ## Run the tests only.
 	$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+
+quick: $(VENV)/.installed-dev ## Run the tests of core, spec, comparison, papers and numerics (two minutes).
+	$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(addprefix tests/,core spec comparison papers numerics)
 
 smoke: $(VENV)/.installed ## Check all specs, run the embedded ones, and check the recorded verdicts.
 	$(BIN)/ddr plan configs/*.yaml
@@ -123,6 +126,9 @@ $(MUTANTS)/.installed: pyproject.toml constraints.txt
 
 same: $(VENV)/.installed-dev ## Compare all shipped results with their record (RECORD=1 writes a new record).
 	$(BIN)/python benchmarks/same.py $(if $(RECORD),--record)
+
+size: $(VENV)/.installed-dev ## Print what has grown since size.csv was recorded (RECORD=1 writes the new figures).
+	$(BIN)/python benchmarks/size.py $(if $(RECORD),--record)
 
 $(LOWEST)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(LOWEST)

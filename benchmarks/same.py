@@ -4,9 +4,12 @@
     python benchmarks/same.py --cells NAME               print the settings behind a spec's hash
 
 Groups: `cells` (the resolved settings and the trial ids of each spec and suite), `report` (the
-verdicts and the papers' tables, byte for byte), `runs` (the summary and the comparison of each run
-in results/), `rows` (the rows of the trial logs without ids), `lite` (its leaderboards), `golden`
-(the golden values of each component). Numbers are rounded to ten significant digits.
+verdicts and the papers' numbers and claims by column, and their pages byte for byte), `runs` (the
+summary and the comparison of each run in results/, and one comparison with both kinds of tests),
+`rows` (the rows of the trial logs without ids), `lite` (its leaderboards and the tables of its
+page), `made` (a suite with an accuracy that runs here, and a made-up paper with calibration claims,
+both from the tests), `golden` (the golden values of each component). Numbers are rounded to ten
+significant digits.
 
 This file defines the hashed content in plain names, independently of how ddr stores it, so that a
 change of ddr's records does not change a hash. Only the functions above the dividing line read
@@ -35,6 +38,8 @@ ROOT = Path(__file__).resolve().parents[1]
 RECORD = Path(__file__).with_suffix(".json")
 RESULTS = ROOT / "results"
 GOLDEN = "tests/engine/test_versions.py"
+PAIRED = ("nmmp_iris", "nmmp_faces", "nmmp_rings")
+"""Runs that share some pairs of methods on several data sets, and others on one."""
 TRACKS = ("inductive", "transductive", "few_labels", "permuted", "dimension")
 SKIPPED = "skipped: without DDR_DATA its data set has no fingerprint"
 Item = dict[str, Any]
@@ -115,14 +120,14 @@ def plan_of(spec: Any) -> tuple[Item, list[tuple[str, Item]]]:
     return {**whole, "pieces": pieces}, trials
 
 
-def frames_of_run(folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the summary of a run, and a comparison if it has several methods."""
+def frames_of_runs(*folders: Path) -> dict[str, pd.DataFrame]:
+    """Return the summary of a single run, and a comparison if there are several methods."""
     import ddr_cli
     from ddr_cli.core.errors import InputError
 
-    frames = {"summary": ddr_cli.Results(folder).summary}
+    frames = {"summary": ddr_cli.Results(folders[0]).summary} if len(folders) == 1 else {}
     try:
-        found = ddr_cli.compare(folder)
+        found = ddr_cli.compare(*folders)
     except InputError:
         return frames
     names = ("methods", "differences", "pairs", "scores")
@@ -144,6 +149,22 @@ def frames_of_board(track: str) -> dict[str, pd.DataFrame]:
         for name in ("table", "means", "scores", "seconds", "failures"):
             frames[f"{tuned} {name}"] = getattr(board, name).reset_index()
     return frames
+
+
+def frames_of_page() -> dict[str, pd.DataFrame]:
+    """Return the tables of the page of the suite lite, and all leaderboards that it offers."""
+    from ddr_cli.core.extras import nothing_fitted
+    from ddr_cli.suite.benchmark import benchmark_of
+    from ddr_cli.suite.definition import load_suite
+    from ddr_cli.suite.remaining import folder_of, parts_of
+
+    with nothing_fitted():
+        suite = load_suite("lite")
+        bench = benchmark_of(suite, parts_of(suite, folder_of(suite, RESULTS)))
+        names = ("edges", "orders", "choices", "widths", "width_changes", "by_labels", "by_size")
+        names += ("faithfulness", "by_dimension", "permuted", "failures")
+        frames = {name: getattr(bench, name).reset_index() for name in names}
+        return frames | {str(key): board.table for key, board in bench.boards.items()}
 
 
 # -------------------------------------------------------------------------------------------------
@@ -173,6 +194,20 @@ def frame_digest(frame: pd.DataFrame) -> str:
     """Return the hash of a table, which does not depend on the order of its columns."""
     columns = {str(name): frame[name].astype(object).tolist() for name in frame.columns}
     return digest(columns)
+
+
+def column_digests(frame: pd.DataFrame) -> Item:
+    return {str(name): digest(frame[name].astype(object).tolist()) for name in frame.columns}
+
+
+def verdict_digests(path: Path) -> Item:
+    """Return a hash for each paper and kind of entry in a record of verdicts."""
+    papers = json.loads(path.read_text(encoding="utf-8"))
+    return {
+        f"{paper} {kind}": digest(found)
+        for paper, kinds in papers.items()
+        for kind, found in kinds.items()
+    }
 
 
 def resolved(spec: Any) -> tuple[list[str], list[str]]:
@@ -218,18 +253,28 @@ def report(form: str) -> dict[str, Item | str]:
         if form == "check":
             words = re.findall(r"[^\s\u2500-\u257f]+", ran.stdout)  # without table borders
             return {"--check": {"exit": 0, "output": digest(" ".join(words))}}
-        files = [*(results / "report").rglob("*.*"), results / "verdicts.json"]
-        return {
-            file.relative_to(results).as_posix(): digest(file.read_text(encoding="utf-8"))
-            for file in files
-        }
+        return report_digests(results)
+
+
+def report_digests(results: Path) -> dict[str, Item | str]:
+    """Return the verdicts and tables by column, and the hash of every other file of a report."""
+    found: dict[str, Item | str] = {"verdicts": verdict_digests(results / "verdicts.json")}
+    for file in (results / "report").rglob("*.*"):
+        name = file.relative_to(results).as_posix()
+        if file.suffix == ".csv":
+            found[name] = column_digests(pd.read_csv(file, dtype=str, keep_default_na=False))
+        elif file.suffix in (".md", ".tex"):
+            found[name] = digest(file.read_text(encoding="utf-8"))
+    return found
 
 
 def runs(_: None) -> dict[str, Item | str]:
     folders = sorted(path.parent for path in RESULTS.glob("*/trials.csv"))
+    compared = {folder.name: [folder] for folder in folders}
+    compared[" ".join(PAIRED)] = [RESULTS / name for name in PAIRED]
     return {
-        folder.name: {name: frame_digest(each) for name, each in frames_of_run(folder).items()}
-        for folder in folders
+        name: {part: frame_digest(each) for part, each in frames_of_runs(*runs).items()}
+        for name, runs in compared.items()
     }
 
 
@@ -245,8 +290,65 @@ def rows(_: None) -> dict[str, Item | str]:
     return found
 
 
-def lite(track: str) -> dict[str, Item | str]:
-    return {track: {name: frame_digest(each) for name, each in frames_of_board(track).items()}}
+def lite(track: str | None) -> dict[str, Item | str]:
+    frames = frames_of_page() if track is None else frames_of_board(track)
+    return {track or "page": {name: frame_digest(each) for name, each in frames.items()}}
+
+
+def made(what: str) -> dict[str, Item | str]:
+    """Run the tests' suite or write their paper, and return what the commands make of it."""
+    sys.path.insert(0, str(ROOT))
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            found = {"suite": made_suite, "paper": made_paper}[what](Path(scratch))
+        except AssertionError as error:  # a command failed
+            return {what: str(error)}
+    return {f"{what} {name}": item for name, item in found.items()}
+
+
+def with_times(row: Item) -> Item:
+    """Return times of a trial that are the same on each run, and differ between trials."""
+    told = [row.get(name) for name in ("split", "reducer", "classifier", "tuned", "labels")]
+    names = [name for name in row if name.endswith("_seconds") and row[name]]
+    return {name: f"0.{int(digest([name, *told]), 16) % 10**6:06}" for name in names}
+
+
+def made_suite(folder: Path) -> dict[str, Item | str]:
+    from tests.suite.test_accuracy import (
+        SELECTED,
+        board,
+        change,
+        costs,
+        exported,
+        run_suite,
+        with_other_samples,
+    )
+
+    run_suite(folder)
+    for log in folder.glob("suite_small/*/trials.csv"):
+        change(log, with_times)
+        manifest = log.with_name("manifest.json")
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"sessions": []}))
+    change(folder / "suite_small" / "iris" / "trials.csv", with_other_samples)
+    asked = ["", "--defaults", "--classifier linear", "--track few_labels"]
+    found: dict[str, Item | str] = {
+        f"table {words}": frame_digest(pd.DataFrame(board(folder, *words.split())))
+        for words in asked
+    }
+    found["table selected"] = frame_digest(pd.DataFrame(board(folder, "--classifier", SELECTED)))
+    found["export"] = column_digests(pd.DataFrame(exported(folder)))
+    return found | {"status": digest(costs(folder))}
+
+
+def made_paper(folder: Path) -> dict[str, Item | str]:
+    from tests.papers.test_whole_paper import report_paper
+
+    results = report_paper(folder, "csv", "all")
+    controls = results / "run" / "controls.csv"
+    controls.write_text(controls.read_text().replace(",0.2,", ",0.3,"))
+    report_paper(folder, "html")
+    summary = pd.read_csv(results / "run" / "summary.csv", dtype=str)
+    return report_digests(results) | {"summary": column_digests(summary)}
 
 
 def golden(_: None) -> dict[str, Item | str]:
@@ -259,6 +361,7 @@ def golden(_: None) -> dict[str, Item | str]:
 GROUPS: dict[str, Callable[[Any], dict[str, Item | str]]] = {
     "report": report,
     "lite": lite,
+    "made": made,
     "cells": cells,
     "runs": runs,
     "rows": rows,
@@ -293,7 +396,8 @@ def main() -> int:
         return 0
     parts: dict[str, list[Any]] = {
         "report": ["csv", "markdown", "latex", "check"],
-        "lite": list(TRACKS),
+        "lite": [None, *TRACKS],
+        "made": ["suite", "paper"],
         "cells": shipped,
     }
     known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.papers.schema import load_paper
+from tests.conftest import SIZES, build_results, build_spec
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"n_neighbors": 4, "beta": 1.0}}
 # Two of the values differ by 5 %.
@@ -95,31 +96,31 @@ def accuracy(trial):
     )
 
 
-@pytest.fixture(scope="module")
-def reported(tmp_path_factory, make_spec, write_results):
-    """Return the results folder, in which the run also has rows on shuffled labels."""
-    folder = tmp_path_factory.mktemp("paper")
+def report_paper(folder, *formats):
+    """Write the paper, a run that also has rows on shuffled labels, and the report on them."""
     (folder / "mine.yaml").write_text(json.dumps(PAPER))
-    spec = make_spec(
-        "run",
-        reducers=[CCDR, {"name": "none"}],
-        sweep={"reducer.beta": [*OWN]},
-        repeats=REPEATS,
-        metric="accuracy",
-    )
-    run = write_results(folder / "results", spec, accuracy, on_shuffled=0.2)
-    manifest = json.loads((run / "manifest.json").read_text())
-    manifest["sizes"]["predefined"] = {"train": 4435, "test": 2000}
-    (run / "manifest.json").write_text(json.dumps(manifest))
+    results = folder / "results"
+    if not results.exists():
+        reducers, sweep = [CCDR, {"name": "none"}], {"reducer.beta": [*OWN]}
+        spec = build_spec("run", reducers=reducers, sweep=sweep, repeats=REPEATS, metric="accuracy")
+        run = build_results(results, spec, accuracy, on_shuffled=0.2)
+        manifest = json.loads((run / "manifest.json").read_text())
+        manifest["sizes"]["predefined"] = SIZES
+        (run / "manifest.json").write_text(json.dumps(manifest))
     load_paper.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ddr_cli.papers.schema.paper_files", lambda: {"mine": folder / "mine.yaml"})
-        for form in ("csv", "markdown"):
-            words = ["report", str(folder / "results"), "--format", form]
+        for form in formats:
+            words = ["report", str(results), "--format", form]
             done = CliRunner().invoke(app, words, prog_name="ddr", catch_exceptions=False)
             assert done.exit_code == 0, done.output
     load_paper.cache_clear()
-    return folder / "results"
+    return results
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    return report_paper(tmp_path_factory.mktemp("paper"), "csv", "markdown")
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import ddr_cli
 from ddr_cli.cli.app import app
+from tests.conftest import OneAfterTheOther
 
 SUITE = """
 title: A suite with an accuracy
@@ -35,15 +36,18 @@ def ddr(*words):
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory, one_after_the_other):
-    """Return a folder with the suite and its results."""
-    folder = tmp_path_factory.mktemp("accuracy")
+def run_suite(folder):
+    """Write the suite and its results to a folder."""
     (folder / "small.yaml").write_text(SUITE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ddr_cli.engine.run.make_executor", lambda *_: one_after_the_other())
+        patch.setattr("ddr_cli.engine.run.make_executor", lambda *_: OneAfterTheOther())
         ddr("suite", "run", folder / "small.yaml", "--out", folder, "--quiet")
     return folder
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    return run_suite(tmp_path_factory.mktemp("accuracy"))
 
 
 def log(folder, run):
@@ -52,18 +56,36 @@ def log(folder, run):
 
 
 def change(path, changed):
-    """Write a trial log again, with rows for which `changed` returns new cells."""
+    """Write a trial log again, each row with the new cells that `changed` returns for it."""
     with path.open() as file:
-        rows = [row | (changed(row) or {}) for row in csv.DictReader(file)]
+        rows = [row | changed(row) for row in csv.DictReader(file)]
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
 
+def with_other_samples(row):
+    """Return another hash of the split for LDA's rows of the second split."""
+    is_changed = (row["reducer"], row["split"]) == ("lda", "fraction-1")
+    return {"split_hash": row["split_hash"][::-1]} if is_changed else {}
+
+
 def board(folder, *words):
     words = ("table", folder / "small.yaml", "--out", folder, "--json", *words)
     return {row["method"]: row for row in json.loads(ddr("suite", *words))}
+
+
+def exported(folder):
+    ddr("suite", "page", folder / "small.yaml", "--rows", folder / "rows.csv", "--out", folder)
+    with (folder / "rows.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def costs(folder):
+    """Return what is shown about the time that is left."""
+    told = ddr("status", folder / "small.yaml", "--out", folder, "--hours", "1")
+    return " ".join(told.split())
 
 
 def test_the_inner_folds_select_the_classifier_with_the_highest_accuracy(ran):
@@ -87,11 +109,7 @@ def test_the_inner_folds_select_the_classifier_with_the_highest_accuracy(ran):
 
 def test_rows_of_other_samples_are_another_split(ran, tmp_path):
     shutil.copytree(ran, tmp_path, dirs_exist_ok=True)
-    other = {"reducer": "lda", "split": "fraction-1"}
-    change(
-        tmp_path / "suite_small" / "iris" / "trials.csv",
-        lambda row: {"split_hash": row["split_hash"][::-1]} if other.items() <= row.items() else {},
-    )
+    change(tmp_path / "suite_small" / "iris" / "trials.csv", with_other_samples)
     before, after = (
         ddr_cli.leaderboard(folder / "small.yaml", out=folder) for folder in (ran, tmp_path)
     )
@@ -111,10 +129,8 @@ def test_a_track_with_budgets_of_labels_has_the_leaderboard_of_all_labels(ran):
         assert row["mean"] == pytest.approx(np.mean(own))
 
 
-def test_exported_rows_carry_the_suite_and_its_version(ran, tmp_path):
-    ddr("suite", "page", ran / "small.yaml", "--rows", tmp_path / "rows.csv", "--out", ran)
-    with (tmp_path / "rows.csv").open() as file:
-        rows = list(csv.DictReader(file))
+def test_exported_rows_carry_the_suite_and_its_version(ran):
+    rows = exported(ran)
     assert {(row["suite"], row["version"]) for row in rows} == {("small", "7")}
     logs = [log(ran, name) for name in ("iris", "wine", "iris-few_labels")]
     values = sorted(float(row["accuracy"]) for each in logs for row in each)
@@ -128,6 +144,5 @@ def test_the_time_of_a_fit_that_trials_share_counts_once(ran, tmp_path):
     manifest = json.loads((folder / "manifest.json").read_text())
     # Without sessions, the rows' times are not scaled to those of the sessions.
     (folder / "manifest.json").write_text(json.dumps(manifest | {"sessions": []}))
-    told = ddr("status", tmp_path / "small.yaml", "--out", tmp_path, "--hours", "1")
     # On each of two splits, LDA has a fit for each number of labels; the others have one fit.
-    assert "few_labels iris 1 h 20 min" in " ".join(told.split())
+    assert "few_labels iris 1 h 20 min" in costs(tmp_path)
