@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ddr_cli.core.embedding import fit_transform, transform
+from ddr_cli.core.embedding import fit_transform, seeded, transform
 from ddr_cli.core.errors import message_of, traceback_of
 from ddr_cli.core.sealed.process import cpu_time, ended_after
 from ddr_cli.engine.plan.searches import QUERIES, TRANSDUCTIVE, transforms_by_neighbors
@@ -43,7 +43,6 @@ from ddr_cli.engine.work.scoring import (
     evaluators_of,
     load_evaluator,
     scores_of,
-    seeded,
 )
 from ddr_cli.engine.work.tuning import SettingsSearch, on_fold
 from ddr_cli.evaluation.evaluators import PREPROCESSORS
