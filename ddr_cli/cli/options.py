@@ -150,6 +150,7 @@ Timeout = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Accept all proposals.")]
 
 
 _WIDTH_IN_A_PIPE = 160
@@ -202,7 +203,22 @@ def in_width(text: str, *, indent: int = 0) -> str:
     )
 
 
-def sources(data_dirs: list[Path] | None, offline: bool) -> Sources:
+def assigned(option: str, text: str) -> tuple[str, Any]:
+    """Return the key and the value of an option's ``KEY=VALUE``."""
+    from ddr_cli.core.yaml_loader import parse_value
+
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"{option} {text} must have the form KEY=VALUE.")
+    try:
+        return key, parse_value(value)
+    except InputError as error:
+        raise InputError(
+            f"{option} {text}: {error} If the value is text, put it in quotes."
+        ) from None
+
+
+def sources(data_dirs: list[Path] | None = None, *, offline: bool = False) -> Sources:
     """Return where to search for data sets: the options, then the environment."""
     from ddr_cli.data import Sources
 
@@ -345,7 +361,7 @@ class RunOptions:
 
     def sources(self) -> Sources:
         """Return where to search for data sets."""
-        return sources(self.data_dir, self.offline)
+        return sources(self.data_dir, offline=self.offline)
 
 
 def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -190,7 +190,7 @@ def test_debug_shows_where(ddr):
 def test_data_that_cannot_be_had(ddr_here, work):
     done = ddr_here("run", "landsat_ccdr_beta")
     assert_mistake(done, code=3)
-    assert "ddr data import landsat" in done.stderr
+    assert "FOLDER/landsat/sat.trn" in done.stderr
     assert "DDR_DATA" in done.stderr
     assert "digits_ccdr_beta" in done.stderr
     assert not (work / "results").exists()
