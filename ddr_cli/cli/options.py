@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ddr_cli.data import Sources
-    from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table
     from ddr_cli.spec import Spec
     from ddr_cli.suite.definition import Suite
@@ -96,9 +92,7 @@ Repeats = Annotated[
 ]
 Out = Annotated[
     Path,
-    typer.Option(
-        "--out", help="The folder in which the command creates <spec name>/.", file_okay=False
-    ),
+    typer.Option("--out", help="Write results to OUT/<spec name>/.", file_okay=False),
 ]
 DataDir = Annotated[
     list[Path] | None,
@@ -110,7 +104,6 @@ Trust = Annotated[
     bool,
     typer.Option("--trust", help="Run the code of files and modules that a spec names."),
 ]
-Offline = Annotated[bool, typer.Option("--offline", help="Do not download anything.")]
 Jobs = Annotated[
     int,
     typer.Option("--jobs", "-j", help="Number of worker processes, one core each; -1: all cores."),
@@ -218,8 +211,8 @@ def assigned(option: str, text: str) -> tuple[str, Any]:
         ) from None
 
 
-def sources(data_dirs: list[Path] | None = None, *, offline: bool = False) -> Sources:
-    """Return where to search for data sets: the options, then the environment."""
+def sources(data_dirs: Sequence[Path] | None = None, *, offline: bool = False) -> Sources:
+    """Return where to search for data sets: these folders, then those of the environment."""
     from ddr_cli.data import Sources
 
     return Sources.from_environment(data_dirs=data_dirs, offline=offline or None)
@@ -318,63 +311,12 @@ def _bytes(text: str) -> int:
     return size
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    """The options of commands that run specs."""
-
-    overrides: Overrides = None
-    repeats: Repeats = None
-    out: Out = Path("results")
-    jobs: Jobs = 1
-    timeout: Timeout = None
-    memory_limit: Annotated[
-        int | None,
-        typer.Option(
-            "--memory-limit",
-            metavar="SIZE",
-            parser=_bytes,
-            help="Limit on the address space of each worker process, such as 4GB.",
-        ),
-    ] = None
-    backend: Backend = "local"
-    scheduler: Scheduler = None
-    redo: RedoWords = None
-    allow_failed: Annotated[
-        bool,
-        typer.Option("--allow-failed", help="Exit with 0 even if some trials failed."),
-    ] = False
-    data_dir: DataDir = None
-    offline: Offline = False
-    trust: Trust = False
-    sandbox: Sandbox = False
-    quiet: Quiet = False
-    as_json: AsJson = False
-
-    def settings(self) -> RunSettings:
-        """Return the settings of a run."""
-        from ddr_cli.engine import RunSettings
-
-        own = vars(self).keys() & {one.name for one in fields(RunSettings)}
-        named = {name: getattr(self, name) for name in own}
-        quiet = self.quiet or self.as_json
-        return RunSettings(**named | {"redo": tuple(self.redo or ()), "quiet": quiet})
-
-    def sources(self) -> Sources:
-        """Return where to search for data sets."""
-        return sources(self.data_dir, offline=self.offline)
-
-
-def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of `RunOptions`, which it receives as one argument, `options`."""
-    own = inspect.signature(command, eval_str=True).parameters
-    shared = inspect.signature(RunOptions, eval_str=True).parameters
-
-    @wraps(command)
-    def wrapped(**given: Any) -> None:
-        options = RunOptions(**{name: given.pop(name) for name in shared})
-        command(**given, options=options)
-
-    parameters = [*(own[name] for name in own if name != "options"), *shared.values()]
-    # typer reads a command's options from its signature.
-    vars(wrapped)["__signature__"] = inspect.Signature(parameters)
-    return wrapped
+MemoryLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--memory-limit",
+        metavar="SIZE",
+        parser=_bytes,
+        help="Memory limit per worker, such as 4GB.",
+    ),
+]
