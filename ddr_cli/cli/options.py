@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 DEFAULT_CLASSIFIER = "knn"
+_LONGEST = 1_000_000  # longer YAML files are refused
 
 SpecName = Annotated[
     str,
@@ -76,9 +79,7 @@ SuiteName = Annotated[
         autocompletion=completion.suites,
     ),
 ]
-Hours = Annotated[
-    float | None, typer.Option("--hours", min=0.0, help="Limit on the CPU hours of the command.")
-]
+Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="Budget of CPU hours.")]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
@@ -271,11 +272,12 @@ def is_suite(name: str) -> bool:
     """Return whether a path or name is a suite's; a path has priority."""
     from ddr_cli.core.registry import shipped_yaml
 
-    path = Path(name)
-    if not path.is_file():
-        return name in shipped_yaml("suites")
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        return any(line.startswith(("datasets:", "tracks:")) for line in lines)
+    with suppress(OSError, ValueError, RuntimeError):
+        path = Path(name).expanduser()
+        if path.is_file():
+            with path.open(encoding="utf-8", errors="replace") as file:
+                return bool(re.search("^(datasets|tracks):", file.read(_LONGEST), re.MULTILINE))
+    return name in shipped_yaml("suites")
 
 
 def load_suite(name: str, trust: bool) -> Suite:
