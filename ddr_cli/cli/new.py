@@ -179,8 +179,7 @@ def data(
     _print_card(card, dataset)
 
 
-def _print_card(card: Path, dataset: Dataset) -> None:
-    """Print a description of a new card and the next steps."""
+def _counts(dataset: Dataset) -> str:
     counts = ", ".join(f"{key} {count}" for key, count in dataset.class_counts.items())
     if dataset.n_unlabelled:
         counts += f", unlabelled {dataset.n_unlabelled}"
@@ -188,7 +187,12 @@ def _print_card(card: Path, dataset: Dataset) -> None:
         counts += f"; {len(dataset.group_names)} groups"
     if dataset.n_missing:
         counts += f"; {dataset.n_missing} missing values"
-    typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
+    return f"{dataset.n_samples} samples x {dataset.n_features} features; {counts}"
+
+
+def _print_card(card: Path, dataset: Dataset) -> None:
+    """Print a description of a new card and the next steps."""
+    typer.echo(f"{card}: {_counts(dataset)}.")
     if len(dataset.target_names) == 1:
         typer.echo(
             "All samples have the same class; use another class column with --label COLUMN --force."
