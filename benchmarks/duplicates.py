@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from count_duplicates import distinct_rows, near_pairs
 from sklearn.pipeline import make_pipeline
 from tables import markdown
 
 from ddr_cli.core.extras import nothing_fitted
 from ddr_cli.data import load_card, load_dataset
-from ddr_cli.data.duplicates import distinct_rows, near_pairs
 from ddr_cli.evaluation.evaluators import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.suite.definition import load_suite

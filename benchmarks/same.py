@@ -156,11 +156,11 @@ def frames_of_page() -> dict[str, pd.DataFrame]:
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.definition import load_suite
-    from ddr_cli.suite.remaining import folder_of, parts_of
+    from ddr_cli.suite.remaining import folder_of
 
     with nothing_fitted():
         suite = load_suite("lite")
-        bench = benchmark_of(suite, parts_of(suite, folder_of(suite, RESULTS)))
+        bench = benchmark_of(suite, folder_of(suite, RESULTS))
         names = ("edges", "orders", "choices", "widths", "width_changes", "by_labels", "by_size")
         names += ("faithfulness", "by_dimension", "permuted", "failures")
         frames = {name: getattr(bench, name).reset_index() for name in names}

@@ -34,6 +34,9 @@ from ddr_cli.core.lazy import load_when_used
 
 # The former names of commands, for one release, and what to use instead.
 MOVED = {
+    "data new": "'ddr new data FILE' writes a card",
+    "data import": "put the files into a folder as FOLDER/NAME/<file> and set DDR_DATA=FOLDER",
+    "data verify": "files are compared with their card whenever a data set is loaded",
     "validate": "'ddr plan SPEC' checks specs",
     "suite status": "'ddr status SUITE' shows the progress of a suite",
     "suite export": "'ddr suite page SUITE --rows FILE' writes the table or the archive",

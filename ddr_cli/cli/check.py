@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import AsJson, Sandbox, Trust, allowed, console, print_json, print_table
-from ddr_cli.core.errors import EXIT_FAILED, InputError
+from ddr_cli.cli.options import (
+    AsJson,
+    Sandbox,
+    Trust,
+    allowed,
+    assigned,
+    console,
+    print_json,
+    print_table,
+)
+from ddr_cli.core.errors import EXIT_FAILED
 from ddr_cli.core.own_code import located
 
 if TYPE_CHECKING:
@@ -43,15 +52,9 @@ def check(
 
     If a method fails a check, the command states what this means for a run and exits with code 1.
     """
-    from ddr_cli.core.yaml_loader import parse_value
     from ddr_cli.engine.contracts import check_piece
 
-    given = {}
-    for setting in settings or ():
-        parameter, equals, value = setting.partition("=")
-        if not equals:
-            raise InputError(f"--set {setting} must have the form PARAMETER=VALUE.")
-        given[parameter] = parse_value(value)
+    given = dict(assigned("--set", text) for text in settings or ())
     # A method of scikit-learn runs in this process, and may print its progress.
     with redirect_stdout(sys.stderr):
         found = allowed(trust, lambda: check_piece(located(name, None), given))

@@ -33,6 +33,11 @@ def datasets() -> list[str]:
     return list(card_names())
 
 
+def datasets_and_suites() -> list[str]:
+    """Return the data sets and the suites."""
+    return [*datasets(), *suites()]
+
+
 def reducers() -> list[str]:
     """Return the reducers."""
     from ddr_cli.reducers.registry import REDUCERS

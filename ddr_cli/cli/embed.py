@@ -30,15 +30,7 @@ def embed(
             "--set",
             metavar="NAME=VALUE",
             help="A parameter of the reducer, such as n_components=3, or a setting of the spec, "
-            "such as split.train=0.7. May be repeated.",
-        ),
-    ] = None,
-    steps: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--preprocess",
-            help="A preprocessing step, such as standardize or '{name: pca, n_components: 20}'. "
-            "May be repeated.",
+            "such as split.train=0.7 or preprocess=[standardize]. May be repeated.",
         ),
     ] = None,
     picture: Annotated[
@@ -66,7 +58,7 @@ def embed(
 
     if picture is not None and picture.suffix not in FORMS:
         raise InputError(f"The file name of the picture, {picture}, must end in {FORMS_TEXT}.")
-    spec = allowed(trust, lambda: _spec(dataset, reducers, settings or [], steps or []))
+    spec = allowed(trust, lambda: _spec(dataset, reducers, settings or []))
     path = picture or Path(f"{spec.name}.png")
     progress = Progress()
     progress.note = lambda text: typer.echo(f"  {text}", err=True)  # type: ignore[method-assign]
@@ -84,9 +76,8 @@ def embed(
     typer.echo(f"  {path}")
 
 
-def _spec(dataset: str, reducers: list[str], settings: list[str], steps: list[str]) -> Spec:
+def _spec(dataset: str, reducers: list[str], settings: list[str]) -> Spec:
     """Return a spec of one split that keeps the embeddings of its samples."""
-    from ddr_cli.core.yaml_loader import parse_value
     from ddr_cli.data.cards import load_card
     from ddr_cli.spec import make_spec
     from ddr_cli.spec.estimators import load_factory, settable_names
@@ -115,7 +106,6 @@ def _spec(dataset: str, reducers: list[str], settings: list[str], steps: list[st
         classifiers=[DEFAULT_CLASSIFIER],
         controls=[],
         split={"kind": "predefined"} if card.split is not None else split,
-        preprocess=[parse_value(step) for step in steps],
         embeddings={"points": 20_000},
         overrides=[
             text if text.partition("=")[0].partition(".")[0] in known else f"reducer.{text}"

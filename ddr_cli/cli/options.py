@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import os
+import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from functools import wraps
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ddr_cli.data import Sources
-    from ddr_cli.engine import RunSettings
     from ddr_cli.report.table import Table
     from ddr_cli.spec import Spec
     from ddr_cli.suite.definition import Suite
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 DEFAULT_CLASSIFIER = "knn"
+_LONGEST = 1_000_000  # longer YAML files are refused
 
 SpecName = Annotated[
     str,
@@ -80,9 +79,7 @@ SuiteName = Annotated[
         autocompletion=completion.suites,
     ),
 ]
-Hours = Annotated[
-    float | None, typer.Option("--hours", min=0.0, help="Limit on the CPU hours of the command.")
-]
+Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="Budget of CPU hours.")]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
@@ -96,9 +93,7 @@ Repeats = Annotated[
 ]
 Out = Annotated[
     Path,
-    typer.Option(
-        "--out", help="The folder in which the command creates <spec name>/.", file_okay=False
-    ),
+    typer.Option("--out", help="Write results to OUT/<spec name>/.", file_okay=False),
 ]
 DataDir = Annotated[
     list[Path] | None,
@@ -110,7 +105,6 @@ Trust = Annotated[
     bool,
     typer.Option("--trust", help="Run the code of files and modules that a spec names."),
 ]
-Offline = Annotated[bool, typer.Option("--offline", help="Do not download anything.")]
 Jobs = Annotated[
     int,
     typer.Option("--jobs", "-j", help="Number of worker processes, one core each; -1: all cores."),
@@ -150,6 +144,7 @@ Timeout = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Accept all proposals.")]
 
 
 _WIDTH_IN_A_PIPE = 160
@@ -202,8 +197,23 @@ def in_width(text: str, *, indent: int = 0) -> str:
     )
 
 
-def sources(data_dirs: list[Path] | None, offline: bool) -> Sources:
-    """Return where to search for data sets: the options, then the environment."""
+def assigned(option: str, text: str) -> tuple[str, Any]:
+    """Return the key and the value of an option's ``KEY=VALUE``."""
+    from ddr_cli.core.yaml_loader import parse_value
+
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"{option} {text} must have the form KEY=VALUE.")
+    try:
+        return key, parse_value(value)
+    except InputError as error:
+        raise InputError(
+            f"{option} {text}: {error} If the value is text, put it in quotes."
+        ) from None
+
+
+def sources(data_dirs: Sequence[Path] | None = None, *, offline: bool = False) -> Sources:
+    """Return where to search for data sets: these folders, then those of the environment."""
     from ddr_cli.data import Sources
 
     return Sources.from_environment(data_dirs=data_dirs, offline=offline or None)
@@ -262,11 +272,12 @@ def is_suite(name: str) -> bool:
     """Return whether a path or name is a suite's; a path has priority."""
     from ddr_cli.core.registry import shipped_yaml
 
-    path = Path(name)
-    if not path.is_file():
-        return name in shipped_yaml("suites")
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        return any(line.startswith(("datasets:", "tracks:")) for line in lines)
+    with suppress(OSError, ValueError, RuntimeError):
+        path = Path(name).expanduser()
+        if path.is_file():
+            with path.open(encoding="utf-8", errors="replace") as file:
+                return bool(re.search("^(datasets|tracks):", file.read(_LONGEST), re.MULTILINE))
+    return name in shipped_yaml("suites")
 
 
 def load_suite(name: str, trust: bool) -> Suite:
@@ -302,63 +313,12 @@ def _bytes(text: str) -> int:
     return size
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    """The options of commands that run specs."""
-
-    overrides: Overrides = None
-    repeats: Repeats = None
-    out: Out = Path("results")
-    jobs: Jobs = 1
-    timeout: Timeout = None
-    memory_limit: Annotated[
-        int | None,
-        typer.Option(
-            "--memory-limit",
-            metavar="SIZE",
-            parser=_bytes,
-            help="Limit on the address space of each worker process, such as 4GB.",
-        ),
-    ] = None
-    backend: Backend = "local"
-    scheduler: Scheduler = None
-    redo: RedoWords = None
-    allow_failed: Annotated[
-        bool,
-        typer.Option("--allow-failed", help="Exit with 0 even if some trials failed."),
-    ] = False
-    data_dir: DataDir = None
-    offline: Offline = False
-    trust: Trust = False
-    sandbox: Sandbox = False
-    quiet: Quiet = False
-    as_json: AsJson = False
-
-    def settings(self) -> RunSettings:
-        """Return the settings of a run."""
-        from ddr_cli.engine import RunSettings
-
-        own = vars(self).keys() & {one.name for one in fields(RunSettings)}
-        named = {name: getattr(self, name) for name in own}
-        quiet = self.quiet or self.as_json
-        return RunSettings(**named | {"redo": tuple(self.redo or ()), "quiet": quiet})
-
-    def sources(self) -> Sources:
-        """Return where to search for data sets."""
-        return sources(self.data_dir, self.offline)
-
-
-def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of `RunOptions`, which it receives as one argument, `options`."""
-    own = inspect.signature(command, eval_str=True).parameters
-    shared = inspect.signature(RunOptions, eval_str=True).parameters
-
-    @wraps(command)
-    def wrapped(**given: Any) -> None:
-        options = RunOptions(**{name: given.pop(name) for name in shared})
-        command(**given, options=options)
-
-    parameters = [*(own[name] for name in own if name != "options"), *shared.values()]
-    # typer reads a command's options from its signature.
-    vars(wrapped)["__signature__"] = inspect.Signature(parameters)
-    return wrapped
+MemoryLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--memory-limit",
+        metavar="SIZE",
+        parser=_bytes,
+        help="Memory limit per worker, such as 4GB.",
+    ),
+]

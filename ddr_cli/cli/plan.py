@@ -65,7 +65,6 @@ def plan(
         try:
             if not is_suite(name):
                 planned.append((load(name, trust, overrides, repeats), out))
-                refuse_shared_folder([spec for spec, folder in planned if folder == out])
             elif overrides or repeats:
                 raise InputError(f"{name} is a suite: --set and --repeats only change specs.")
             else:
@@ -74,6 +73,7 @@ def plan(
             problems.append(str(error))
     if problems:
         raise InputError("\n".join(problems))
+    refuse_shared_folder([spec for spec, folder in planned if folder == out])
     datasets = Datasets()
     with nothing_fitted():
         facts = [

@@ -48,9 +48,8 @@ def report(
 ) -> None:
     """Rebuild tables, figures, verdicts and one page from the trial logs of all runs.
 
-    For runs that belong to no paper, the command writes the table, paired differences and
-    failures. If a run cannot be read, the command names the run, reports the other runs and
-    exits with code 1.
+    Runs that belong to no paper get their table, paired differences and failures. Unreadable runs
+    are named and skipped (exit code 1).
     """
     from ddr_cli.papers.report import check_report, write_report
 

@@ -6,42 +6,92 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ddr_cli.cli.options import (
-    RunOptions,
+    AsJson,
+    Backend,
+    DataDir,
+    Jobs,
+    MemoryLimit,
+    Out,
+    Overrides,
+    Quiet,
+    RedoWords,
+    Repeats,
+    Sandbox,
+    Scheduler,
     SpecNames,
+    Timeout,
+    Trust,
     console,
     load,
     print_json,
     print_table,
     refuse_shared_folder,
-    takes_run_options,
+    sources,
 )
 from ddr_cli.core.errors import EXIT_FAILED, EXIT_INTERRUPTED, DdrError, counted
 
 if TYPE_CHECKING:
     from ddr_cli.comparison.summary import Summary
-    from ddr_cli.engine import RunOutcome
+    from ddr_cli.engine import RunOutcome, RunSettings
     from ddr_cli.spec import Spec
 
 _CHECKOUT_SECONDS = 60.0
 
 
-@takes_run_options
-def run(specs: SpecNames, options: RunOptions) -> None:
-    """Run specs, and write a trial log, a table and a figure for each spec.
+def run(
+    specs: SpecNames,
+    overrides: Overrides = None,
+    repeats: Repeats = None,
+    out: Out = Path("results"),
+    jobs: Jobs = 1,
+    timeout: Timeout = None,
+    memory_limit: MemoryLimit = None,
+    backend: Backend = "local",
+    scheduler: Scheduler = None,
+    redo: RedoWords = None,
+    allow_failed: Annotated[
+        bool, typer.Option("--allow-failed", help="Exit with 0 even if some trials failed.")
+    ] = False,
+    data_dir: DataDir = None,
+    trust: Trust = False,
+    sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run experiments; write a log, a table and a figure for each spec.
 
     The same command resumes an interrupted run; finished trials are not repeated.
     """
-    loaded = [load(name, options.trust, options.overrides, options.repeats) for name in specs]
+    from ddr_cli.engine import RunSettings
+
+    loaded = [load(name, trust, overrides, repeats) for name in specs]
     refuse_shared_folder(loaded)
-    run_and_show(loaded, options)
+    settings = RunSettings(
+        out=out,
+        jobs=jobs,
+        timeout=timeout,
+        memory_limit=memory_limit,
+        backend=backend,
+        scheduler=scheduler,
+        redo=tuple(redo or ()),
+        quiet=quiet or as_json,
+    )
+    run_and_show(loaded, settings, data_dir, allow_failed=allow_failed, as_json=as_json)
 
 
-def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
+def run_and_show(
+    specs: Sequence[Spec],
+    settings: RunSettings,
+    data_dirs: Sequence[Path] | None = None,
+    *,
+    allow_failed: bool = False,
+    as_json: bool = False,
+) -> None:
     """Run specs, write tables and figures, and print the results.
 
     The exit code is 130 if the run was interrupted. If specs cannot be run, the first error
@@ -50,7 +100,7 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     from ddr_cli.engine import run_specs
     from ddr_cli.spec import left_out
 
-    for spec in specs if not (options.quiet or options.as_json) else ():
+    for spec in () if settings.quiet else specs:
         for line in left_out(spec):
             typer.echo(f"{spec.name}: {line}")
 
@@ -59,25 +109,28 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
         import ddr_cli.papers.figure_notes
         import ddr_cli.report.run_files
 
-        if not options.quiet:
+        if not settings.quiet:
             import ddr_cli.report.run_tables  # noqa: F401
 
     summaries: dict[str, Any] = {}
     endings = run_specs(
         specs,
-        options.settings(),
-        sources=options.sources(),
+        settings,
+        sources=sources(data_dirs),
         ended=lambda outcome: _show(
-            outcome, options, one_of_several=len(specs) > 1, summaries=summaries
+            outcome,
+            settings,
+            one_of_several=len(specs) > 1,
+            summaries=summaries if as_json else None,
         ),
         refused=lambda spec, error: typer.echo(f"Error: {spec.name}: {error}", err=True),
         started=load_libraries,
     )
-    if options.as_json:
+    if as_json:
         print_json(summaries)
-    elif len(specs) > 1 and not options.quiet:
-        _show_all(endings, options.out)
-    exit_unless_done(endings, allow_failed=options.allow_failed)
+    elif len(specs) > 1 and not settings.quiet:
+        _show_all(endings, settings.out)
+    exit_unless_done(endings, allow_failed=allow_failed)
 
 
 def exit_unless_done(
@@ -102,9 +155,13 @@ def new_failures(endings: Mapping[str, RunOutcome | DdrError]) -> bool:
 
 
 def _show(
-    outcome: RunOutcome, options: RunOptions, *, one_of_several: bool, summaries: dict[str, Any]
+    outcome: RunOutcome,
+    settings: RunSettings,
+    *,
+    one_of_several: bool,
+    summaries: dict[str, Any] | None,
 ) -> None:
-    """Derive the files of a finished run, and print its results or keep them for JSON."""
+    """Derive the files of a finished run, and print its results or keep them in `summaries`."""
     kept = outcome.done + outcome.skipped
     if outcome.interrupted:
         ended = kept + outcome.failed
@@ -117,7 +174,7 @@ def _show(
     is_derived = outcome.done == 0 and _is_derived(
         outcome.folder, _CHECKOUT_SECONDS if one_of_several else 0.0
     )
-    needed = options.as_json or not (one_of_several or options.quiet)
+    needed = summaries is not None or not (one_of_several or settings.quiet)
     if is_derived and not outcome.failed and not needed:
         return
     if kept:
@@ -129,12 +186,12 @@ def _show(
             from ddr_cli.report.run_files import write_run
 
             write_run(summary, notes_on(summary))
-        if options.as_json:
+        if summaries is not None:
             summaries[outcome.folder.name] = summary.rows
-        elif not options.quiet and not outcome.interrupted:
+        elif not settings.quiet and not outcome.interrupted:
             _show_results(outcome, summary)
             if not one_of_several:
-                _show_next(options.out)
+                _show_next(settings.out)
     if outcome.failed:
         typer.echo(
             f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder} "

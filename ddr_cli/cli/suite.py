@@ -44,9 +44,7 @@ app = typer.Typer(
 
 Out = Annotated[
     Path,
-    typer.Option(
-        "--out", help="The folder in which the command creates suite_<name>/.", file_okay=False
-    ),
+    typer.Option("--out", help="Write results to OUT/suite_<name>/.", file_okay=False),
 ]
 Results = Annotated[
     Path,
@@ -321,9 +319,6 @@ def add(
     hours: Hours = None,
     jobs: Jobs = 1,
     trust: Trust = False,
-    sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
-    quiet: Quiet = False,
-    as_json: AsJson = False,
 ) -> None:
     """Run your own method on the splits that all methods of a suite completed; show its rank.
 
@@ -335,7 +330,7 @@ def add(
     from ddr_cli.suite.own_method import join
 
     suite = load_suite(name, trust)
-    settings = RunSettings(out=out, jobs=jobs, quiet=quiet or as_json)
+    settings = RunSettings(out=out, jobs=jobs)
     joined = allowed(
         trust,
         lambda: join(
@@ -347,10 +342,7 @@ def add(
             told=partial(typer.echo, err=True),
         ),
     )
-    if joined.ours and as_json:
-        board = joined.board(joined.rows, tuned=suite.tunes(joined.track))
-        print_json({"method": joined.label, "leaderboard": board.table})
-    elif joined.ours:
+    if joined.ours:
         _show(joined)
     exit_unless_done(joined.endings, allow_failed=not new_failures(joined.endings))
 
@@ -394,8 +386,6 @@ def submit(
     out: Results = Path("results"),
     jobs: Jobs = 1,
     trust: Trust = False,
-    sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
-    quiet: Quiet = False,
 ) -> None:
     """Run your own method as `ddr suite add` does, and prepare a folder for a pull request.
 
@@ -413,7 +403,7 @@ def submit(
     suite = load_suite(name, trust)
     folder = out / f"{FOLDER}{suite.name}_{class_name(method)}"
     checked = allowed(trust, lambda: card_of(method, folder, name, card))
-    joined = join(suite, method, RunSettings(out=out, jobs=jobs, quiet=quiet), told=_print_error)
+    joined = join(suite, method, RunSettings(out=out, jobs=jobs), told=_print_error)
     write_submission(joined, method, folder, checked)
     typer.echo(f"The submission: {folder}\nNext: ddr suite verify {folder} --trust")
 
@@ -427,7 +417,6 @@ def verify(
     jobs: Jobs = 1,
     trust: Trust = False,
     sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
-    quiet: Quiet = False,
 ) -> None:
     """Rerun a submitted method on randomly chosen splits, and compare its old and new values.
 
@@ -440,7 +429,7 @@ def verify(
     from ddr_cli.suite.submission import Submission, verify
 
     submission = Submission.read(folder)
-    settings = RunSettings(jobs=jobs, quiet=quiet)
+    settings = RunSettings(jobs=jobs)
     suite = load_suite(submission.card.suite, trust)
     found = allowed(trust, lambda: verify(submission, suite, settings, splits=splits))
     if len(found.differences):

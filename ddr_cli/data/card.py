@@ -147,7 +147,7 @@ class SplitSizes(Frozen):
 
 
 class Duplicates(Frozen):
-    """The number of samples with a duplicate, by `ddr_cli.data.duplicates`."""
+    """The number of samples with a duplicate, by `benchmarks/count_duplicates.py`."""
 
     exact: Annotated[int, Ge(0)]
     exact_across: Annotated[int, Ge(0)]
@@ -182,7 +182,7 @@ class Expect(Frozen):
     split: SplitSizes | None = None
     fingerprint: Fingerprint | None = None
     duplicates: Duplicates | None = None
-    """The number of samples with duplicates; only `ddr data verify` checks this number."""
+    """The number of samples with duplicates; `benchmarks/count_duplicates.py` counts them."""
 
 
 class Variant(Frozen):

@@ -71,7 +71,7 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
         if not path.is_file():
             raise InputError(f"{path} is not a file; check the path.")
         if is_table:
-            raise InputError(f"{path} is a table, not a card; 'ddr data new {path}' writes a card.")
+            raise InputError(f"{path} is a table, not a card; 'ddr new data {path}' writes a card.")
         return read_card(path)
     if text in in_memory:
         return in_memory[text]

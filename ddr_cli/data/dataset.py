@@ -423,7 +423,7 @@ def verify(card: Card, dataset: Dataset, chosen: Options, source: str) -> Datase
     found = differences(dataset, card.expected(chosen))
     if found:
         remedy = (
-            f" If you changed the files on purpose, update the card: 'ddr data new {card.path} "
+            f" If you changed the files on purpose, update the card: 'ddr new data {card.path} "
             "--force'."
         )
         raise DataMismatchError(

@@ -109,9 +109,7 @@ def generate(card: Card, chosen: Options) -> Dataset:
     return verify(card, assemble(card, raw), chosen, "generated arrays")
 
 
-def read_found(
-    card: Card, found: Found, chosen: Options, sources: Sources, *, from_parsed: bool = True
-) -> Dataset:
+def read_found(card: Card, found: Found, chosen: Options, sources: Sources) -> Dataset:
     """Return the data set in files that were found, or its cached arrays."""
     source = f"files found at {', '.join(map(str, found.paths))}"
     try:
@@ -120,7 +118,7 @@ def read_found(
         raise DataMismatchError(
             f"The {source} can't be read ({error.strerror}); check the permissions."
         ) from error
-    dataset = read_parsed(kept, card) if from_parsed else None
+    dataset = read_parsed(kept, card)
     if dataset is None or differences(dataset, card.expected(chosen)):
         dataset = _parse(card, found.layout, found.paths, chosen, source, blame_files=card.shipped)
         with optional_writing(sources.cache_dir):

@@ -1,4 +1,4 @@
-"""`ddr data new`: detects the properties of a user's file, and writes the card."""
+"""`ddr new data`: detects the properties of a user's file, and writes the card."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pandas as pd
 
 from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.yaml_loader import read_document
+from ddr_cli.core.yaml_loader import flow, read_document
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.data.files import decoded_text, is_archive, read_bytes
 from ddr_cli.data.formats import FORMATS, tables
@@ -31,6 +31,7 @@ OTHER_UNITS = 10
 """The ratio of standard deviations from which features probably have different units."""
 
 _ROLES = ("ignore", "categorical", "feature", "parts")
+_LISTS = (*_ROLES, "missing_values")
 _PAIRS = re.compile(r"\S+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 _MOST_CLASSES = 50
@@ -65,6 +66,8 @@ class Seen:
     """The flags that answer each question, its text, and whether they are proposed."""
 
     def __post_init__(self) -> None:
+        lists = {key: [x] for key, x in self.said.items() if key in _LISTS and _is_one(x)}
+        self.said = {**self.said, **lists}
         self.options = dict(self.said)
         self.unlabelled = bool(self.options.pop("unlabelled", False))
         self.options.pop("feature", None)
@@ -183,9 +186,18 @@ def legal_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]+", "_", text).strip("_.-") or "data"
 
 
-def _flag(option: str, *values: object) -> str:
-    """Return the flags that set these values."""
-    return " ".join(f"--{option} {shlex.quote(str(value))}" for value in values)
+def _is_one(value: object) -> bool:
+    return isinstance(value, str | int) and value != "all"
+
+
+def _flag(option: str, value: object) -> str:
+    """Return the flag that sets a value."""
+    return f"--{option} {shlex.quote(str(value))}"
+
+
+def _set(key: str, value: object) -> str:
+    """Return the flag that sets an option of the format."""
+    return _flag("set", f"{key}={flow(value)}")
 
 
 # -- arrays --------------------------------------------------------------------------------------
@@ -386,7 +398,7 @@ def _sheet(path: Path, seen: Seen) -> Cells:
     if len(names) > 1 and "sheet" not in said:
         filled = [each for each in names if _is_table(tables.read_file_cells(path, each).frame)]
         if len(filled) > 1:
-            flags = " or ".join(_flag("option", f"sheet={each}") for each in filled[:5])
+            flags = " or ".join(_set("sheet", each) for each in filled[:5])
             seen.ask(flags, f"which of the {len(names)} sheets has the data?", proposed=False)
         elif filled:
             sheet = seen.options["sheet"] = filled[0]
@@ -423,7 +435,7 @@ def _text_cells(path: Path, seen: Seen) -> pd.DataFrame:
     if "skip_lines" not in said and separator is None:
         skipped = _preamble(lines)
         if skipped and seen.ask(
-            _flag("option", f"skip_lines={skipped}"),
+            _set("skip_lines", skipped),
             f"skip the first {skipped} lines, which do not look like part of the table?",
         ):
             seen.options["skip_lines"] = skipped
@@ -530,7 +542,7 @@ def _find_groups(columns: list[_Column], label: _Column | None, seen: Seen) -> l
         if not likely:
             return columns
         first = likely[0]
-        flags = f"{_flag('groups', first.key)} or {_flag('feature', first.key)}"
+        flags = f"{_flag('groups', first.key)} or {_set('feature', first.key)}"
         text = f"is each of the {len(first.values)} values of {first.title} one group (a subject)?"
         found = [first] if seen.ask(flags, text) else []
     if not found:
@@ -566,7 +578,7 @@ def _look_at_column(column: _Column, seen: Seen, width: int) -> None:
     elif column.is_mostly_numeric:
         words = ", ".join(column.words)
         text = f"{title} has numbers and {words}: does {words} mean a missing value?"
-        if seen.ask(_flag("missing-value", *column.words), text):
+        if seen.ask(_set("missing_values", column.words), text):
             column.n_missing += int(column.present.isin(column.words).sum())
             markers = seen.options.get("missing_values", MISSING_VALUES)
             seen.options["missing_values"] = list(dict.fromkeys([*markers, *column.words]))
@@ -591,7 +603,7 @@ def _look_at_labels(column: _Column, seen: Seen) -> None:
     # If there are only two values, -1 is one of the two classes.
     if column.is_numeric and n > 2 and column.numbers.min() == -1:
         seen.unlabelled = seen.ask(
-            "--unlabelled", f"does -1 in {title} mark a row without a label?"
+            "--set unlabelled=true", f"does -1 in {title} mark a row without a label?"
         )
     elif column.n_missing:
         seen.note("missing", f"{column.n_missing} samples have no label, and are kept")

@@ -1,10 +1,9 @@
-"""Which files of a data set are available, and whether they match its card."""
+"""Which files of a data set are available, and fetching the others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ddr_cli.data.card import Card
 from ddr_cli.data.cards import load_card
@@ -40,52 +39,6 @@ def _size(path: Path) -> int:
     if path.is_dir():
         return sum(child.stat().st_size for child in path.rglob("*") if child.is_file())
     return path.stat().st_size
-
-
-class Check(NamedTuple):
-    """The outcome (ok, differs, missing) of verifying a data set with one choice of options."""
-
-    label: str
-    outcome: str
-    detail: str
-
-
-def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
-    """Read a data set from its files and check it, for every choice that the card lists.
-
-    Nothing is downloaded, and cached arrays are not used.
-    """
-    from ddr_cli.data.dataset import DataMismatchError
-    from ddr_cli.data.duplicates import count_duplicates
-    from ddr_cli.data.load import generate, read_found
-
-    found = None if card.embedded else locate(card, sources)
-    if not (card.embedded or found):
-        absent = ", ".join(file.path for file in missing(card, sources)) or "its table"
-        yield Check(card.name, "missing", f"{absent} is neither in a data folder nor in the cache")
-        return
-    for options in ({}, *(variant.options for variant in card.variants)):
-        named = ", ".join(f"{key}={value}" for key, value in options.items())
-        label = f"{card.name} ({named})" if named else card.name
-        chosen = card.choose(options)
-        try:
-            if found is None:
-                dataset = generate(card, chosen)
-            else:
-                dataset = read_found(card, found, chosen, sources, from_parsed=False)
-        except DataMismatchError as error:
-            yield Check(label, "differs", str(error))
-            continue
-        expect, counted = card.expected(options), count_duplicates(dataset)
-        shown = counted.shown(dataset.n_samples)
-        if expect.duplicates not in (None, counted):
-            stated = expect.duplicates.shown(dataset.n_samples)
-            yield Check(label, "differs", f"{shown}; the card states: {stated}")
-            continue
-        facts = f"{dataset.n_samples} x {dataset.n_features}, {len(dataset.target_names)} classes"
-        known = "" if expect.fingerprint else "; the card states no fingerprint"
-        where = found.kind if found else "embedded"
-        yield Check(label, "ok", f"{facts}, {where}; {shown}{known}")
 
 
 def fetch_missing(card: Card, sources: Sources) -> str:

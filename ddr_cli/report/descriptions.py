@@ -39,7 +39,7 @@ _SPLIT_EXAMPLES = {
     "whole": (", repeats: 10",),
 }
 _SPLIT_NOTES = {
-    "grouped": "The card names the column of the groups: 'ddr data new ... --groups "
+    "grouped": "The card names the column of the groups: 'ddr new data ... --groups "
     "subject'. Groups are\ndrawn such that every training set has all classes.",
     "given": "The file is a CSV table next to the spec. Its first line names the splits; each "
     "further line belongs\nto a row of the data set. A cell is train, test or, if the row is in "

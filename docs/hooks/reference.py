@@ -82,7 +82,7 @@ def card() -> str:
     lines = [
         "# Keys of a card",
         "A card is a YAML file that states where a data set is, how to read it, and what its "
-        "arrays must be. `ddr data new FILE` writes one.",
+        "arrays must be. `ddr new data FILE` writes one.",
         _fields(Card, every=True),
     ]
     for key, model in {"files": CardFile, "expect": Expect}.items():

@@ -108,9 +108,10 @@ def test_a_suite_is_described_by_name_and_by_path(name, monkeypatch):
     [
         ("ddr run digits_ccdr_b", ["digits_ccdr_beta"]),
         ("ddr plan fair_land", ["fair_landsat"]),
-        ("ddr sweep --dataset usps_", ["usps_1234"]),
-        ("ddr sweep --reducer kernel_l", ["kernel_lfda"]),
-        ("ddr sweep --classifier kn", ["knn"]),
+        ("ddr new spec x --dataset usps_", ["usps_1234"]),
+        ("ddr new spec x --reducer kernel_l", ["kernel_lfda"]),
+        ("ddr new spec x --classifier kn", ["knn"]),
+        ("ddr plan lit", ["lite"]),
         ("ddr data fetch lands", ["landsat"]),
         ("ddr describe balanced_", ["balanced_accuracy"]),
         ("ddr describe tfi", ["tfidf"]),

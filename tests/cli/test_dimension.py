@@ -21,9 +21,9 @@ def mine(work, ddr_here):
     lines = [
         ",".join([*map(str, row.tolist()), name]) for name, rows in points.items() for row in rows
     ]
-    (work / "points.csv").write_text("\n".join(["a,b,c,d,kind", *lines]) + "\n")
-    card = ["--format", "csv", "--path", "points.csv", "--label", "kind", "--option", "header=true"]
-    made = ddr_here("data", "new", "mine", *card)
+    (work / "mine.csv").write_text("\n".join(["a,b,c,d,kind", *lines]) + "\n")
+    card = ["--format", "csv", "--label", "kind", "--set", "header=true"]
+    made = ddr_here("new", "data", "mine.csv", *card)
     assert made.returncode == 0, made.stderr
     return points
 
@@ -80,4 +80,4 @@ def test_a_mistake_is_said_in_one_sentence(ddr_here, words, message):
 def test_data_that_is_not_there_is_said(ddr_here):
     done = ddr_here("describe", "landsat", "--dimension")
     assert done.returncode == 3
-    assert "ddr data import landsat" in done.stderr
+    assert "FOLDER/landsat/sat.trn" in done.stderr

@@ -38,17 +38,24 @@ def test_a_picture_has_a_panel_for_each_reducer_and_two_kinds_of_points(ddr_here
     for text in ("LDA", "PCA", "training sample", "test sample", "setosa"):
         assert f">{text}</text>" in drawn
     done = ddr_here(
-        "embed", "iris", "--reducer", "lda", "--set", "n_components=1", "--preprocess", "rescale"
+        "embed",
+        "iris",
+        "--reducer",
+        "lda",
+        "--set",
+        "n_components=1",
+        "--set",
+        "preprocess=[rescale]",
     )
     assert done.returncode == 0
     assert Image.open(io.BytesIO((work / "iris_lda.png").read_bytes())).size[0] > 500
 
 
 def test_the_data_sets_own_split_is_taken(ddr_here, work):
-    (work / "a.csv").write_text("x,y,c\n" + "".join(f"{i},{i % 3},{i % 2}\n" for i in range(12)))
+    (work / "mine.csv").write_text("x,y,c\n" + "".join(f"{i},{i % 3},{i % 2}\n" for i in range(12)))
     (work / "b.csv").write_text("x,y,c\n1,2,0\n2,2,0\n")
-    words = ("--format", "csv", "--path", "a.csv", "--test", "b.csv", "--label", "c")
-    assert ddr_here("data", "new", "mine", *words).returncode == 0
+    words = ("--format", "csv", "--test", "b.csv", "--label", "c")
+    assert ddr_here("new", "data", "mine.csv", *words).returncode == 0
     done = ddr_here(
         "embed", "./mine.yaml", "--reducer", "none", "--set", "classifier.n_neighbors=1"
     )
@@ -87,8 +94,8 @@ def test_unlabelled_samples_are_refused(ddr_here, work):
     [
         (("iris", "--reducer", "ldda"), 2, "Did you mean 'lda'"),
         (("irs", "--reducer", "lda"), 2, "Did you mean 'iris'"),
-        (("t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' writes"),
-        (("./t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' writes"),
+        (("t.csv", "--reducer", "lda"), 2, "'ddr new data t.csv' writes"),
+        (("./t.csv", "--reducer", "lda"), 2, "'ddr new data t.csv' writes"),
         (("./u.csv", "--reducer", "lda"), 2, "u.csv"),
         (("iris", "--reducer", "lda", "--set", "n_components=3"), 2, "at most 2 dimensions"),
         (("iris", "--reducer", "none", "--set", "n_components=3"), 2, "n_components"),

@@ -11,4 +11,4 @@ def test_a_former_command_names_the_new_way(ddr_here, name, instead):
         done = ddr_here(*name.split(), *words)
         assert (done.returncode, done.stdout) == (2, "")
         assert instead in done.stderr
-    assert f" {name.split()[-1]} " not in ddr_here(*name.split()[:-1], "--help").stdout
+    assert f"│ {name.split()[-1]} " not in ddr_here(*name.split()[:-1], "--help").stdout

@@ -201,7 +201,7 @@ def test_rows_without_a_label_train_and_are_never_tested(work):
 
 
 def test_the_whole_way_from_a_table_to_a_journal(mixed, ddr_here):
-    made = ddr_here("data", "new", "mixed.csv", "--yes")
+    made = ddr_here("new", "data", "mixed.csv", "--yes")
     assert made.returncode == 0, made.stderr
     following = made.stdout.splitlines()[-1].split()
     assert following[:4] == ["ddr", "new", "spec", "my_spec"]
@@ -220,9 +220,9 @@ def test_the_whole_way_from_a_table_to_a_journal(mixed, ddr_here):
 def test_a_class_of_one_sample_is_excluded_as_the_messages_say(work, ddr_here, how):
     rows = [f"{0.37 * i % 1:.2f},{'ab'[i % 2]}" for i in range(20)]
     (work / "mine.csv").write_text("\n".join(["x,class", *rows, "0.5,c"]))
-    made = ddr_here("data", "new", "mine.csv")
+    made = ddr_here("new", "data", "mine.csv")
     assert "only one sample: c." in made.stdout
-    assert "'ddr data new mine.yaml --force'" in made.stdout
+    assert "'ddr new data mine.yaml --force'" in made.stdout
     spec = f"dataset: ./mine.yaml\nsplit: {{kind: {how}}}\nreducers: [none]\nclassifiers: [knn]\n"
     (work / "x.yaml").write_text(spec + "tune: {folds: 3}\ncontrols: []\n" * ("fraction" in how))
     refused = ddr_here("plan", "x.yaml")
@@ -231,14 +231,14 @@ def test_a_class_of_one_sample_is_excluded_as_the_messages_say(work, ddr_here, h
     assert "at most 0" not in refused.stderr
     with (work / "mine.yaml").open("a") as card:
         card.write("keep: [a, b]\n")
-    assert ddr_here("data", "new", "mine.yaml", "--force").returncode == 0
+    assert ddr_here("new", "data", "mine.yaml", "--force").returncode == 0
     assert ddr_here("plan", "x.yaml").returncode == 0
 
 
 def test_a_column_of_one_class_is_said_to_be_one(work, ddr_here):
     rows = "".join(f"{i},{i * i},mild\n" for i in range(20))
     (work / "one.csv").write_text("a,b,state\n" + rows)
-    done = ddr_here("data", "new", "one.csv", "--label", "state", "--yes")
+    done = ddr_here("new", "data", "one.csv", "--label", "state", "--yes")
     assert done.returncode == 0
     assert "the same class" in done.stdout
     assert "Next:" not in done.stdout
@@ -255,7 +255,7 @@ def test_a_column_of_one_class_is_said_to_be_one(work, ddr_here):
 def test_an_own_data_set_has_scaled_scores(ddr_here, mixed, monkeypatch, tmp_path):
     frame = pd.read_csv(mixed).dropna()[["dose (mg)", "state"]].head(60)
     frame.to_csv(mixed.with_name("plain.csv"), index=False)
-    assert ddr_here("data", "new", "plain.csv", "--label", "state", "--yes").returncode == 0
+    assert ddr_here("new", "data", "plain.csv", "--label", "state", "--yes").returncode == 0
     spec = SPEC.replace("mixed", "plain").replace("STEPS", "[]").replace("[none]", "[lda]")
     spec = spec.replace("controls: []", "controls: [full_features, shuffled_labels]")
     mixed.with_name("s.yaml").write_text(spec)

@@ -43,8 +43,8 @@ def card(table, ddr_here):
     """Write the card of the table, without the class that only one subject has."""
     table[table["kind"] != "c"].to_csv("mine.csv", index=False)
     done = ddr_here(
-        *("data", "new", "mine", "--format", "csv", "--path", "mine.csv", "--label", "kind"),
-        *("--groups", "subject", "--option", "parts=[part]"),
+        *("new", "data", "mine.csv", "--format", "csv", "--label", "kind"),
+        *("--groups", "subject", "--set", "parts=[part]"),
     )
     assert done.returncode == 0
     assert "50 samples x 3 features; a 24, b 26; 5 groups" in done.stdout
@@ -178,8 +178,8 @@ def test_an_impossible_split_is_refused_before_the_run(work, write, ddr_here):
 @pytest.mark.usefixtures("table")
 def test_a_class_of_one_subject_is_refused_before_the_first_trial(work, write, ddr_here):
     ddr_here(
-        *("data", "new", "mine", "--format", "csv", "--path", "mine.csv", "--label", "kind"),
-        *("--groups", "subject", "--option", "ignore=[part]"),
+        *("new", "data", "mine.csv", "--format", "csv", "--label", "kind"),
+        *("--groups", "subject", "--set", "ignore=[part]"),
     )
     spec = write("{kind: grouped, folds: 3}")
     assert ddr_here("plan", spec).returncode == 0  # the card does not list groups' classes

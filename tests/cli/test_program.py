@@ -120,7 +120,6 @@ def test_several_specs_are_planned_in_one_table(ddr_here, work):
         ("run", "digits_ccdr_beta", "--set", "reducer.betta=1"),
         ("sweep",),
         ("sweep", "digits_ccdr_beta", "--param", "gamma"),
-        ("sweep", "--dataset", "iris"),
         ("sweep", "digits_ccdr_beta", "--param", "beta", "--values", "0.1,zero"),
         ("report", "nowhere"),
         ("status", "nowhere"),
@@ -190,7 +189,7 @@ def test_debug_shows_where(ddr):
 def test_data_that_cannot_be_had(ddr_here, work):
     done = ddr_here("run", "landsat_ccdr_beta")
     assert_mistake(done, code=3)
-    assert "ddr data import landsat" in done.stderr
+    assert "FOLDER/landsat/sat.trn" in done.stderr
     assert "DDR_DATA" in done.stderr
     assert "digits_ccdr_beta" in done.stderr
     assert not (work / "results").exists()
@@ -226,10 +225,11 @@ def test_run_resume_status_report(ddr, ddr_here, work):
     assert (folder / "figure.svg").exists()
 
 
-def test_the_sweep_that_the_help_shows_has_no_failures(ddr_here, work):
-    example = "sweep --dataset iris --reducer lda --param n_components"
-    assert example in " ".join(ddr_here("sweep", "--help").stdout.replace("│", " ").split())
-    done = ddr_here(*example.split(), "--repeats", "2")
+def test_a_sweep_leaves_out_what_a_method_cannot_have(ddr_here, work):
+    made = ddr_here("new", "spec", "mine", "--dataset", "iris", "--reducer", "lda")
+    assert made.returncode == 0, made.stderr
+    words = ("--param", "n_components", "--repeats", "2", "--set", "controls=[]")
+    done = ddr_here("sweep", "mine.yaml", *words)
     assert done.returncode == 0, done.stderr
     assert "dim" in done.stdout
     # LDA's default grid goes up to 9; iris has three classes, so only 1 and 2 are run.

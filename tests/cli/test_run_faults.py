@@ -160,7 +160,9 @@ def test_a_second_run_on_the_same_folder_is_kept_out(ddr_here, work):
 
 
 def test_several_parameters_are_crossed(ddr_here, work):
-    words = "--dataset iris --reducer pca --classifier knn --param n_components --values 1,2,3"
+    words = "new spec crossed --dataset iris --reducer pca --classifier knn"
+    assert ddr_here(*words.split()).returncode == 0
+    words = "crossed.yaml --set controls=[] --param n_components --values 1,2,3"
     more = ("--param", "classifier.n_neighbors", "--values", "[1, 5]", "--repeats", "2")
     code, message = said(ddr_here("sweep", *words.split(), *more))
     assert code == 0, message

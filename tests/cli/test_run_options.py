@@ -86,7 +86,7 @@ def test_failed_trials_are_not_counted_as_done(ddr_here, work):
 def test_starting_over_keeps_the_old_run(ddr_here, small):
     assert ddr_here("run", "small.yaml", "--quiet").returncode == 0
     old = (small / "trials.csv").read_text()
-    options = ("--redo", "all", "--set", "reducer.n_components=1", "--repeats", "1", "--offline")
+    options = ("--redo", "all", "--set", "reducer.n_components=1", "--repeats", "1")
     assert ddr_here("run", "small.yaml", *options, "--quiet").returncode == 0
     (previous,) = (small / "previous").iterdir()
     assert (previous / "trials.csv").read_text() == old
@@ -113,19 +113,13 @@ def test_a_piece_is_run_again_and_what_is_no_journal_is_set_aside(ddr_here, smal
 
 
 def test_results_go_where_out_says(ddr_here, small, work):
-    options = ("--param", "n_components", "--values", "1", "--out", "elsewhere", "--data-dir", ".")
-    done = ddr_here("sweep", "small.yaml", *options, "--repeats", "1", "--backend", "local", "-q")
-    assert (done.returncode, done.stdout) == (0, "")
+    for options in (("--param", "n_components", "--values", "1"), ("--data-dir", ".")):
+        command = "sweep" if "--param" in options else "run"
+        words = ("small.yaml", *options, "--out", "elsewhere", "--repeats", "1", "-q")
+        done = ddr_here(command, *words)
+        assert (done.returncode, done.stdout) == (0, "")
     assert (work / "elsewhere").is_dir()
     assert not small.exists()
-
-
-def test_run_and_sweep_have_the_same_options(ddr_here):
-    def options(command):
-        return set(re.findall(r"--[a-z]+[a-z-]*", ddr_here(command, "--help").stdout))
-
-    only_sweep = {"--param", "--values", "--dataset", "--reducer", "--classifier", "--yes"}
-    assert options("run") <= options("sweep") <= options("run") | only_sweep
 
 
 @pytest.mark.usefixtures("small")
@@ -163,23 +157,13 @@ def test_what_a_method_prints_goes_to_stderr(ddr, work):
     assert json.loads(ddr(*network, "--set", "verbose=true").stdout)
 
 
-def test_a_large_sweep_is_not_begun_without_a_word(ddr_here, small, work, monkeypatch):
-    from ddr_cli.cli import sweep
-
+@pytest.mark.usefixtures("small")
+def test_a_sweep_says_its_size_and_draws_its_curve(ddr_here):
     words = ("sweep", "small.yaml", "--param", "classifier.n_neighbors", "--values", "1,3")
-    monkeypatch.setattr(sweep, "MANY_TRIALS", 7)
-    done = ddr_here(*words, "--jobs", "3")
-    assert done.returncode == 2
-    assert "8 of 8 trials to do, over 2 splits" in done.stderr
-    assert "--yes" in done.stderr
-    folder = work / "results" / "small_sweep_classifier_n_neighbors"
-    assert not folder.exists()
-    done = ddr_here(*words, "--yes")
+    done = ddr_here(*words)
     assert done.returncode == 0
-    assert "8 of 8 trials to do" in done.stderr
+    assert "8 of 8 trials to do, over 2 splits" in done.stderr
     assert "A test: error against classifier.n_neighbors" in " ".join(done.stdout.split())
-    assert "8 of 8" not in ddr_here(*words).stderr
-    assert not small.exists()
 
 
 def test_plan_and_status_estimate_the_same_time(ddr_here, small):

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from ddr_cli import join_suite
 from ddr_cli.core.extras import missing_library, nothing_fitted
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.remaining import SuitePart
@@ -128,7 +129,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert "LDA" in lda
     assert "ignores test labels: yes, tested on iris, wine" in lda
     (work / "mine.py").write_text(MINE)
-    words = ("suite", "add", "./mine.py:Means", "small.yaml", "--quiet")
+    words = ("suite", "add", "./mine.py:Means", "small.yaml")
     refused = ddr_here(*words)
     assert (refused.returncode, "use --trust" in refused.stderr) == (2, True)
     assert not (small.parent / "suite_small_Means").exists()
@@ -180,12 +181,10 @@ def test_an_untouched_template_joins_on_two_classes_and_on_ten(ddr_here, work):
     assert ddr_here("suite", "run", "both.yaml", "--quiet").returncode == 0
     assert ddr_here("new", "method", "my_method").returncode == 0
     words = ("suite", "add", "./my_method.py:MyMethod", "both.yaml", "--trust")
-    added = ddr_here(*words, "--json")
-    assert added.returncode == 0
-    found = json.loads(added.stdout)
-    (mine,) = (row for row in found["leaderboard"] if row["method"] == found["method"])
-    assert (mine["datasets"], mine["failed"]) == (2, 0.0)
-    assert {row["method"] for row in found["leaderboard"]} == {"none", "lda", "MyMethod"}
+    assert ddr_here(*words).returncode == 0
+    found = join_suite("./my_method.py:MyMethod", "both.yaml", trust=True).table.set_index("method")
+    assert set(found.index) == {"none", "lda", "MyMethod"}
+    assert found.loc["MyMethod", ["datasets", "failed"]].tolist() == [2, 0.0]
 
 
 @pytest.mark.usefixtures("here")
@@ -348,6 +347,6 @@ def test_a_frozen_suite_keeps_its_rows_and_takes_no_others(ddr_here, small, work
         assert "rozen on 2026-11-28" in (page / name).read_text()
     # A method that is added to it is computed by what is here now.
     (work / "mine.py").write_text(MINE)
-    added = ddr_here("suite", "add", "./mine.py:Means", "small.yaml", "--quiet", "--trust")
+    added = ddr_here("suite", "add", "./mine.py:Means", "small.yaml", "--trust")
     assert added.returncode == 0
     assert "rank " in added.stdout

@@ -1,4 +1,4 @@
-"""The commands of `ddr data`."""
+"""The commands of `ddr data`, and `ddr new data`."""
 
 import re
 
@@ -40,7 +40,7 @@ def test_status_shows_each_data_set(ddr):
     assert result.exit_code == 0
     assert re.search(r"landsat +6435 +36 +6 +763 kB .*CC BY 4\.0", result.output)
     assert "embedded" in result.output
-    assert "ddr data import" in result.output
+    assert "DDR_DATA=FOLDER" in result.output
 
 
 def test_status_names_folders_and_missing_files(ddr, tmp_path, monkeypatch):
@@ -55,16 +55,12 @@ def test_status_names_folders_and_missing_files(ddr, tmp_path, monkeypatch):
     assert "Missing files of landsat: landsat/sat.trn, landsat/sat.tst\n" in result.output
 
 
-def test_fetch_then_status_and_verify(ddr, toy):
+def test_fetch_then_status(ddr, toy):
     result = ddr("fetch", toy)
     assert result.exit_code == 0
     assert "downloaded" in result.output
     assert "available (cache)" in ddr("fetch", toy).output
     assert "cache" in ddr("status", toy).output
-    verified = ddr("verify", toy)
-    assert verified.exit_code == 0
-    assert verified.output.startswith("ok")
-    assert "300 x 2, 2 classes, cache" in verified.output
 
 
 @pytest.mark.parametrize("fault", ["404", "503", "corrupts", "truncates"])
@@ -107,16 +103,16 @@ def test_fetch_of_a_suite_names_what_it_could_not_get_and_resumes(
     path = tmp_path / "cards" / "ours.yaml"
     path.write_text(yaml.safe_dump(suite, sort_keys=False))
 
-    first = ddr("fetch", "--suite", path)
+    first = ddr("fetch", path)
     assert first.exit_code == 3
     assert "1/4 toy: downloaded" in first.output
     assert "404" in first.output.split("gone.csv:")[1].splitlines()[0]
     assert "4/4 iris: needs no files" in first.output
     assert "2 of 4 data sets are unavailable: other, gone." in first.output
-    assert "ddr data import NAME" in first.output
+    assert "DDR_DATA=FOLDER" in first.output
 
     server.asked.clear()
-    again = ddr("fetch", "--suite", path)
+    again = ddr("fetch", path)
     assert again.exit_code == 3
     assert "1/4 toy: available (cache)" in again.output
     assert "2/4 other: downloaded" in again.output
@@ -124,64 +120,17 @@ def test_fetch_of_a_suite_names_what_it_could_not_get_and_resumes(
     assert "toy.csv" not in server.asked
 
     server.files["gone.csv"] = TABLE
-    assert ddr("fetch", "--suite", path).exit_code == 0
+    assert ddr("fetch", path).exit_code == 0
 
 
-def test_offline_option_and_variable(ddr, toy, server, monkeypatch):
-    assert ddr("fetch", toy, "--offline").exit_code == 3
-    several = ddr("fetch", toy, "landsat", "letter", "--offline")
+def test_offline_variable(ddr, toy, server, monkeypatch):
+    monkeypatch.setenv("DDR_OFFLINE", "1")
+    assert ddr("fetch", toy).exit_code == 3
+    several = ddr("fetch", toy, "landsat", "letter")
     assert several.exit_code == 3
     assert several.output.count("DDR_DATA") == 1
     assert several.output.count("downloads are off") == 3
-    monkeypatch.setenv("DDR_OFFLINE", "1")
-    assert ddr("fetch", toy).exit_code == 3
     assert server.asked == []
-
-
-def test_verify_tells_right_wrong_and_missing_apart(ddr, write_card, tmp_path):
-    right, wrong, gone = (
-        write_card(name, files=[{"path": f"{name}.csv"}]) for name in ("right", "wrong", "gone")
-    )
-    (tmp_path / "cards" / "right.csv").write_bytes(TABLE)
-    (tmp_path / "cards" / "wrong.csv").write_bytes(TABLE + b"1,2,left\n")
-    result = ddr("verify", right, wrong, gone)
-    assert result.exit_code == 1
-    lines = result.output.splitlines()
-    assert [line.split()[0] for line in lines] == ["ok", "differs", "missing"]
-    assert "they have 301 samples, not 300" in lines[1]
-    assert ddr("verify", right).exit_code == 0
-    assert ddr("verify", right, gone).exit_code == 3
-
-
-def test_verify_reads_the_files_and_not_the_cached_arrays(ddr, write_card, tmp_path):
-    card = write_card(files=[{"path": "toy.csv"}])
-    (tmp_path / "cards" / "toy.csv").write_bytes(TABLE)
-    assert ddr("verify", card).exit_code == 0
-    assert ddr("verify", "iris").output.splitlines()[1].startswith("ok      iris (source=fisher)")
-
-
-def test_verify_counts_duplicates_and_compares_them_with_the_card(ddr, write_card, tmp_path):
-    stated = {"exact": 300, "exact_across": 0, "near": 0, "near_across": 0}
-    expect = {"samples": 600, "duplicates": stated}
-    card = write_card(files=[{"path": "toy.csv"}], expect=expect)
-    (tmp_path / "cards" / "toy.csv").write_bytes(TABLE + TABLE)
-    wrong = ddr("verify", card)
-    assert wrong.exit_code == 1
-    assert "600 of 600 samples (100.0%) have an exact duplicate" in wrong.output
-    assert "the card states: 300 of 600" in wrong.output
-    write_card(
-        files=[{"path": "toy.csv"}], expect={**expect, "duplicates": {**stated, "exact": 600}}
-    )
-    assert ddr("verify", card).exit_code == 0
-
-
-def test_import(ddr, toy, tmp_path):
-    (tmp_path / "mine.csv").write_bytes(TABLE)
-    result = ddr("import", toy, tmp_path / "mine.csv")
-    assert result.exit_code == 0
-    assert "toy: imported and verified; 300 samples x 2 features, 2 classes." in result.output
-    assert "available (cache)" in ddr("fetch", toy, "--offline").output
-    assert ddr("import", toy, "nothing.csv").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -190,14 +139,7 @@ def test_import(ddr, toy, tmp_path):
         (["status", "landsta"], "Did you mean 'landsat'"),
         (["fetch"], "Name a data set"),
         (["fetch", "iris", "--all"], "not both"),
-        (["fetch", "iris", "--suite", "lite"], "--suite"),
-        (["fetch", "--suite", "light"], "no suite"),
-        (["verify"], "Name a data set"),
-        (["import", "iris", "."], "needs no files"),
-        (["new", "x", "--format", "csv", "--path", "nothing.csv"], "nothing.csv"),
-        (["new", "x", "--format", "cvs", "--path", "."], "Did you mean 'csv'"),
-        (["new", "x", "--format", "csv", "--path", ".", "--option", "header"], "KEY=VALUE"),
-        (["new", "."], "contains no files"),
+        (["fetch", "light"], "light"),
     ],
 )
 def test_mistakes_end_in_a_sentence_and_exit_with_2(arguments, what, ddr):
@@ -207,17 +149,36 @@ def test_mistakes_end_in_a_sentence_and_exit_with_2(arguments, what, ddr):
     assert "Traceback" not in result.output
 
 
-def test_new_writes_a_card_that_loads(ddr, tmp_path):
+@pytest.fixture
+def new(ddr):  # noqa: ARG001 (it sets the environment)
+    """Return a function that runs `ddr new data`."""
+    return lambda *words: CliRunner().invoke(app, ["new", "data", *map(str, words)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["nothing.csv", "--format", "csv"], "nothing.csv"),
+        ([".", "--format", "cvs"], "Did you mean 'csv'"),
+        ([".", "--format", "csv", "--set", "header"], "KEY=VALUE"),
+        (["."], "contains no files"),
+    ],
+)
+def test_mistakes_about_new_data_end_in_a_sentence(arguments, what, new):
+    result = new(*arguments)
+    assert (result.exit_code, what in result.output) == (2, True)
+
+
+def test_new_writes_a_card_that_loads(new, tmp_path):
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "own.csv").write_text(
         "size,colour,kind\n"
         + "".join(f"{i},{'rg'[i % 2]},{'no' if i % 3 else 'yes'}\n" for i in range(9))
     )
-    result = ddr(
-        "new", "own", "--format", "csv", "--path", "files/own.csv", "--label", "kind",
-        "--option", "header=true", "--option", "categorical=[colour]",
-        "--option", "categories=columns",
-    )  # fmt: skip
+    result = new(
+        *("files/own.csv", "--format", "csv", "--label", "kind", "--set", "header=true"),
+        *("--set", "categorical=[colour]", "--set", "categories=columns"),
+    )
     assert result.exit_code == 0, result.output
     assert "9 samples x 3 features; no 6, yes 3" in result.output
     dataset = load_dataset(tmp_path / "own.yaml")
@@ -225,40 +186,38 @@ def test_new_writes_a_card_that_loads(ddr, tmp_path):
     assert f"fingerprint: {dataset.fingerprint}" in (tmp_path / "own.yaml").read_text()
     assert "path: files/own.csv" in (tmp_path / "own.yaml").read_text()
 
-    result = ddr("new", "x", "--format", "csv", "--path", "files/own.csv", "--option", "names=[a")
+    result = new("files/own.csv", "--format", "csv", "--set", "names=[a")
     assert result.exit_code == 2
-    assert "--option names=[a: " in result.output
-    assert ddr("new", "own", "--format", "csv", "--path", "files/own.csv").exit_code == 2
-    (tmp_path / "files" / "own.csv").write_text("size,colour,kind\n1,r,no\n")
-    assert ddr("verify", "./own.yaml").exit_code == 1
+    assert "--set names=[a: " in result.output
+    assert new("files/own.csv", "--format", "csv").exit_code == 2
 
 
-def test_new_replaces_a_card_only_when_forced(ddr, tmp_path):
+def test_new_replaces_a_card_only_when_forced(new, tmp_path):
     (tmp_path / "a.csv").write_text("1,x\n2,y\n")
-    arguments = ["new", "own", "--format", "csv", "--path", "a.csv", "--label"]
-    assert ddr(*arguments, 1).exit_code == 0
-    card = tmp_path / "own.yaml"
+    arguments = ["a.csv", "--format", "csv", "--label"]
+    assert new(*arguments, 1).exit_code == 0
+    card = tmp_path / "a.yaml"
     assert "path: a.csv" in card.read_text()
-    assert "--force" in ddr(*arguments, 0).output
+    assert "--force" in new(*arguments, 0).output
     assert load_dataset(card).target_names == ("x", "y")
-    assert ddr(*arguments, 0, "--ignore", 1, "--force").exit_code == 2
+    assert new(*arguments, 0, "--set", "ignore=1", "--force").exit_code == 2
     (tmp_path / "a.csv").write_text("1,7\n2,8\n")
-    assert ddr(*arguments, 0, "--force").exit_code == 0
+    assert new(*arguments, 0, "--force").exit_code == 0
     assert load_dataset(card).target_names == ("1", "2")
 
 
-def test_new_with_a_test_part(ddr, tmp_path):
+def test_new_with_a_test_part(new, tmp_path):
     (tmp_path / "a.csv").write_text("1,x\n2,y\n3,x\n")
     (tmp_path / "b.csv").write_text("4,y\n")
-    result = ddr("new", "own", "--format", "csv", "--path", "a.csv", "--test", "b.csv")
+    result = new("a.csv", "--format", "csv", "--test", "b.csv")
     assert result.exit_code == 0, result.output
-    split = load_dataset(tmp_path / "own.yaml").split
+    split = load_dataset(tmp_path / "a.yaml").split
     assert split is not None
     assert (split.train.tolist(), split.test.tolist()) == ([0, 1, 2], [3])
 
 
-def test_new_with_a_name_that_looks_like_a_number(ddr, tmp_path):
-    (tmp_path / "a.csv").write_text("1,1e5\n2,0o7\n")
-    result = ddr("new", "1e-3", "--format", "csv", "--path", "a.csv")
+def test_new_with_a_name_that_looks_like_a_number(new, tmp_path):
+    (tmp_path / "1e-3.csv").write_text("1,1e5\n2,0o7\n")
+    result = new("1e-3.csv", "--format", "csv")
     assert result.exit_code == 0, result.output
     assert load_dataset(tmp_path / "1e-3.yaml").title == "1e-3"

@@ -182,8 +182,8 @@ def test_missing_data_says_what_was_tried_and_what_can_be_done(sources, tmp_path
         str(sources.cache_dir),
         "landsat/sat.trn, landsat/sat.tst",
         "downloads are off",
-        "ddr data import landsat PATH...",
-        "DDR_DATA",
+        "FOLDER/landsat/sat.trn",
+        "DDR_DATA=FOLDER",
         "digits_ccdr_beta",
     ):
         assert part in message

@@ -16,7 +16,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from ddr_cli.data import Dataset, Sources, card_names, load_card, load_dataset
 from ddr_cli.data.files import read_members
-from ddr_cli.data.status import check_dataset
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def test_the_files_of_large_sets_are_those_of_the_card(name, mirrored):
 
 @pytest.mark.parametrize("name", sorted({*card_names()} - {*LARGE}))
 def test_every_card_and_its_first_variant_is_what_it_says(name, mirrored):
-    # `ddr data verify` checks the other variants too, which takes longer.
+    # All variants would take long.
     card = load_card(name)
     variants = () if name == "newsgroups_rec" else card.variants[:1]
     for options in ({}, *(variant.options for variant in variants)):
@@ -84,14 +83,6 @@ def test_the_file_at_the_address_has_the_checksum_and_the_arrays_of_the_card(
     dataset = load_dataset(moved, sources=Sources((), tmp_path / "cache", attempts=1))
     assert dataset.fingerprint == card.expect.fingerprint
     assert len(server.asked) == len(layout.files)
-
-
-def test_verify_reads_a_set_anew(mirrored):
-    (check,) = check_dataset(load_card("segment"), mirrored)
-    assert check.outcome == "ok"
-    assert check.detail.startswith(
-        "2310 x 18, 7 classes, mirror; 446 of 2,310 samples (19.3%) have an exact duplicate "
-    )
 
 
 def test_predefined_splits(mirrored):

@@ -1,4 +1,4 @@
-"""`ddr data new`: what it detects in a file, what it asks, and the card that it writes."""
+"""`ddr new data`: what it detects in a file, what it asks, and the card that it writes."""
 
 import os
 
@@ -17,13 +17,13 @@ N = 60
 
 @pytest.fixture
 def new(tmp_path, monkeypatch):
-    """Return a function that runs `ddr data new` in an empty folder."""
+    """Return a function that runs `ddr new data` in an empty folder."""
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("DDR_DATA", "")
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
-        return CliRunner().invoke(app, ["data", "new", *map(str, arguments)])
+        return CliRunner().invoke(app, ["new", "data", *map(str, arguments)])
 
     return run
 
@@ -38,7 +38,7 @@ def table(**columns):
 def test_a_device_or_pipe_is_refused(new, tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     for path in ("/dev/zero", "pipe.csv"):
-        done = new("x", "--path", path, "--label", "0", "--yes")
+        done = new(path, "--label", "0", "--yes")
         assert done.exit_code == 2
         assert path in done.output
         assert "a device or a pipe" in done.output
@@ -53,17 +53,14 @@ def test_features_in_other_units_are_reported(new, tmp_path):
         }
     )
     frame.to_csv(tmp_path / "units.csv", index=False)
-    assert (
-        "a factor of up to 1,000,000"
-        in new("units", "--path", "units.csv", "--label", "label").output
-    )
+    assert "a factor of up to 1,000,000" in new("units.csv", "--label", "label").output
     frame.assign(km=frame["mm"] * 2).to_csv(tmp_path / "same.csv", index=False)
-    assert "a factor of" not in new("same", "--path", "same.csv", "--label", "label").output
+    assert "a factor of" not in new("same.csv", "--label", "label").output
 
 
 def test_one_row_is_no_data_set(new, tmp_path):
     (tmp_path / "one.csv").write_text("a,b,label\n1,2,x\n")
-    done = new("one", "--path", "one.csv", "--label", "label", "--yes")
+    done = new("one.csv", "--label", "label", "--yes")
     assert done.exit_code == 2
     assert "fewer than two rows" in done.output
 
@@ -94,7 +91,7 @@ def test_detected_settings_need_no_option(new, tmp_path):
         "'dataset: ./My_data_1.yaml'",
         "also write 'preprocess: [impute, one_hot]'.",
         "ddr new spec my_spec --dataset ./My_data_1.yaml --reducer lda --reducer pca",
-        "ddr embed ./My_data_1.yaml --reducer lfda --preprocess impute --preprocess one_hot",
+        "ddr embed ./My_data_1.yaml --reducer lfda --set preprocess=[impute,one_hot]",
     ):
         assert part in " ".join(result.output.split("\n"))
     dataset = load_dataset(tmp_path / "My_data_1.yaml")
@@ -130,7 +127,7 @@ def test_all_that_is_unclear_is_said_at_once(new, unclear):
     result = new(unclear)
     assert result.exit_code == 2
     flags = [line.split("    ")[0].strip() for line in result.output.splitlines()[1:3]]
-    assert flags == ["--label second", "--missing-value low"]
+    assert flags == ["--label second", "--set 'missing_values=[low]'"]
     assert "--yes" in result.output
     assert not unclear.with_suffix(".yaml").exists()
 
@@ -149,8 +146,8 @@ def test_yes_takes_what_is_proposed(new, unclear):
 
 def test_options_replace_questions(new, unclear):
     result = new(
-        *(unclear, "--label", "first", "--ignore", "note", "--feature", "order"),
-        *("--categorical", "weight", "--categorical", "second", "--groups", "site"),
+        *(unclear, "--label", "first", "--set", "ignore=note", "--set", "feature=[order]"),
+        *("--set", "categorical=[weight, second]", "--groups", "site"),
     )
     assert result.exit_code == 0, result.output
     dataset = load_dataset(unclear.with_suffix(".yaml"))
@@ -160,31 +157,31 @@ def test_options_replace_questions(new, unclear):
 
 
 def test_a_word_for_a_missing_value_is_no_question(new, unclear):
-    result = new(unclear, "--label", "second", "--missing-value", "low")
+    result = new(unclear, "--label", "second", "--set", "missing_values=low")
     assert result.exit_code == 0, result.output
     assert load_dataset(unclear.with_suffix(".yaml")).n_missing == 3
 
 
 def test_hundreds_of_numbers_are_hardly_classes(new, tmp_path):
     table(price=np.arange(N) * 1.5 + 3).to_csv(tmp_path / "a.csv", index=False)
-    result = new("a.csv", "--label", "price", "--ignore", "state")
+    result = new("a.csv", "--label", "price", "--set", "ignore=state")
     assert result.exit_code == 2
     assert "price has 60 different numbers" in result.output
-    assert new("a.csv", "--label", "price", "--ignore", "state", "--yes").exit_code == 0
+    assert new("a.csv", "--label", "price", "--set", "ignore=state", "--yes").exit_code == 0
 
 
 @pytest.mark.parametrize(
     ("flags", "unlabelled", "classes"),
     [
         (["--yes"], 20, {"0": 20, "1": 20}),
-        (["--unlabelled"], 20, {"0": 20, "1": 20}),
-        (["--no-unlabelled"], 0, {"-1": 20, "0": 20, "1": 20}),
+        (["--set", "unlabelled=true"], 20, {"0": 20, "1": 20}),
+        (["--set", "unlabelled=false"], 0, {"-1": 20, "0": 20, "1": 20}),
     ],
 )
 def test_minus_one_is_asked_about(new, tmp_path, flags, unlabelled, classes):
     frame = table().assign(state=np.arange(N) % 3 - 1)
     frame.to_csv(tmp_path / "a.csv", index=False)
-    assert "--unlabelled    (" in new("a.csv").output
+    assert "--set unlabelled=true    (" in new("a.csv").output
     result = new("a.csv", *flags)
     assert result.exit_code == 0, result.output
     dataset = load_dataset(tmp_path / "a.yaml")
@@ -217,7 +214,7 @@ def test_a_file_that_was_edited_names_the_remedy(new, tmp_path):
     table().to_csv(tmp_path / "a.csv", index=False)
     assert new("a.csv").exit_code == 0
     table().iloc[1:].to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(Exception, match=r"59 samples, not 60.*'ddr data new .*a\.yaml --force'"):
+    with pytest.raises(Exception, match=r"59 samples, not 60.*'ddr new data .*a\.yaml --force'"):
         load_dataset(tmp_path / "a.yaml")
     assert "--force" in new("a.yaml").output
     assert new("a.yaml", "--force").exit_code == 0
@@ -263,7 +260,7 @@ def test_a_table_of_another_country(new, tmp_path):
         ("a,b,c\n", [], "no rows of data"),
         ("a,a,kind\n1,2,x\n3,4,y\n", [], "'a' occurs twice"),
         ("a,b,kind\n1,2,x\n3,4,y\n", ["--label", "kin"], "no column 'kin'. Did you mean"),
-        ("1,2,x\n3,4,y\n", ["--ignore", "b"], "no names"),
+        ("1,2,x\n3,4,y\n", ["--set", "ignore=b"], "no names"),
     ],
 )
 def test_what_is_wrong_is_said_first(new, tmp_path, text, flags, says):
@@ -304,9 +301,9 @@ def test_the_user_chooses_between_two_sheets(new, book):
     book(first=ROWS, second=ROWS[:20])
     result = new("book.xlsx", "--yes")
     assert result.exit_code == 2
-    assert "--option sheet=first or --option sheet=second" in result.output
+    assert "--set sheet=first or --set sheet=second" in result.output
     assert "accept all" not in result.output
-    assert "20 samples" not in new("book.xlsx", "--option", "sheet=first").output
+    assert "20 samples" not in new("book.xlsx", "--set", "sheet=first").output
     assert load_dataset("./book.yaml").n_samples == N
 
 
@@ -323,8 +320,8 @@ def test_a_preamble_is_asked_about_and_skip_lines_counts_for_the_separator(new, 
     text = "Export; of, the lab\nunits, cm\n" + table().to_csv(sep=";", index=False)
     (tmp_path / "a.csv").write_text(text)
     asked = new("a.csv")
-    assert (asked.exit_code, "--option skip_lines=2" in asked.output) == (2, True)
-    for words in (["--option", "skip_lines=2"], ["--yes", "--force"]):
+    assert (asked.exit_code, "--set skip_lines=2" in asked.output) == (2, True)
+    for words in (["--set", "skip_lines=2"], ["--yes", "--force"]):
         assert "line 3" in new("a.csv", *words).output
         assert load_dataset("./a.yaml").X.shape == (N, 2)
 
@@ -332,9 +329,9 @@ def test_a_preamble_is_asked_about_and_skip_lines_counts_for_the_separator(new, 
 def test_rows_of_one_class_that_share_a_value_may_be_a_subject(new, tmp_path):
     table(code=np.arange(N) // 5).to_csv(tmp_path / "a.csv", index=False)
     asked = new("a.csv")
-    assert (asked.exit_code, "--groups code or --feature code" in asked.output) == (2, True)
+    assert (asked.exit_code, "--groups code or --set feature=code" in asked.output) == (2, True)
     assert "12 groups" in new("a.csv", "--yes").output
-    assert "groups" not in new("a.csv", "--feature", "code", "--force").output
+    assert "groups" not in new("a.csv", "--set", "feature=code", "--force").output
     # Both classes have these values, so they do not identify subjects.
     table(code=np.arange(N) % 12).to_csv(tmp_path / "b.csv", index=False)
     assert new("b.csv").exit_code == 0

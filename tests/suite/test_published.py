@@ -47,7 +47,7 @@ def test_every_command_uses_fetched_rows_where_there_are_no_others(published, tm
     assert ddr("suite", "fetch", "tiny", "--from", published).exit_code == 0
     assert "1 data set\n" in ddr("suite", "table", "tiny").output
     assert "2 of 2 trials" in ddr("status", "tiny").output
-    added = ddr("suite", "add", "pca", "tiny", "--quiet")
+    added = ddr("suite", "add", "pca", "tiny")
     assert "rank " in added.output
     assert [path.name for path in (tmp_path / "elsewhere" / "results").iterdir()] == [
         "suite_tiny_pca"

@@ -45,7 +45,7 @@ def submitted(tiny_suite, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
     (tmp_path / "mine.py").write_text(MINE)
-    words = ("suite", "submit", "./mine.py:Means", "tiny.yaml", "--out", ".", "--trust", "-q")
+    words = ("suite", "submit", "./mine.py:Means", "tiny.yaml", "--out", ".", "--trust")
     (tmp_path / "about.yaml").write_text("authors: A. Author\n")
     refused = ddr(*words, "--card", "about.yaml")
     # The card lacks only the licence, because the docstring has the rest. Nothing has been run.
@@ -60,7 +60,7 @@ def submitted(tiny_suite, tmp_path, monkeypatch):
 
 
 def verify(folder):
-    return ddr("suite", "verify", folder, "--trust", "-q")
+    return ddr("suite", "verify", folder, "--trust")
 
 
 def table():
@@ -160,7 +160,7 @@ def test_an_ensemble_is_ranked_apart_and_a_record_is_in_the_archive(submitted):
 def test_the_exported_table_contains_submissions(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "about.yaml").write_text("{authors: Many, year: 2011, paper: none, kind: method}")
-    words = ("suite", "submit", "sklearn.decomposition:PCA", "tiny.yaml", "--out", ".", "-q")
+    words = ("suite", "submit", "sklearn.decomposition:PCA", "tiny.yaml", "--out", ".")
     assert ddr(*words, "--card", "about.yaml").exit_code == 0
     (log,) = csv.DictReader((tmp_path / "suite_tiny_PCA" / "iris" / "trials.csv").open())
     for kind in ("method", "ensemble"):
@@ -182,7 +182,7 @@ def test_a_method_that_lacks_rows_does_not_remove_those_of_others(submitted):
 
 def test_the_card_of_a_package_is_that_of_its_metadata(tiny_suite, tmp_path, monkeypatch):
     monkeypatch.chdir(tiny_suite.folder.parent)
-    words = ("suite", "submit", "sklearn.decomposition:PCA", "tiny.yaml", "--out", ".", "-q")
+    words = ("suite", "submit", "sklearn.decomposition:PCA", "tiny.yaml", "--out", ".")
     assert "lacks authors, paper, year. " in ddr(*words).output
     (tmp_path / "about.yaml").write_text("{authors: Many, year: 2011, paper: scikit-learn}")
     done = ddr(*words, "--card", tmp_path / "about.yaml")

@@ -182,7 +182,6 @@ def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUn
         f"  {_FOLDERS[folder.kind].format(folder.path)}: {_lacking(card, folder)}"
         for folder in folders_of(card, sources)
     ]
-    name = card.name if card.shipped or card.path is None else str(card.path)
     fate = "downloads are off" if sources.offline else "could not be downloaded"
     home = card.home or "their distributor"
     reasons = "; ".join(failures) or f"{fate}; the files come from {home}"
@@ -192,20 +191,19 @@ def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUn
                 f"The data set '{card.name}' is not on this machine and {fate}. ddr tried:",
                 *looked,
                 *(f"  {line}" for line in failures),
-                *advice(name, home),
+                *advice(home, card.files[0].path),
             ]
         ),
         f"{card.name} is not available; {reasons}",
     )
 
 
-def advice(name: str, home: str) -> list[str]:
-    """Return the lines that state what to do if a data set is not available."""
+def advice(home: str, file: str) -> list[str]:
+    """Return the lines that state what to do if the files of a data set are not available."""
     return [
         "What you can do:",
-        f"  - get the files from {home} and copy them into the cache: ddr data import {name} "
-        "PATH...",
-        "  - or set DDR_DATA=FOLDER to a folder that has the files as <folder>/<file>",
+        f"  - get the files from {home}, put them into a folder as FOLDER/{file}, and set "
+        "DDR_DATA=FOLDER",
         "  - or run a spec that needs no download: digits_ccdr_beta, balance_ccdr_beta",
     ]
 

@@ -1,7 +1,13 @@
-"""Counting the samples of a data set that occur more than once, exactly or nearly."""
+"""Print how many samples of data sets occur more than once, exactly or nearly.
+
+    python benchmarks/count_duplicates.py NAME...
+
+A card states these counts in `expect.duplicates`.
+"""
 
 from __future__ import annotations
 
+import sys
 from hashlib import sha256
 from typing import Any
 
@@ -9,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ddr_cli.data import load_dataset
 from ddr_cli.data.card import Duplicates
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.numerics.rounding import EQUAL
@@ -82,3 +89,9 @@ def near_pairs(X: NDArray[np.float64]) -> NDArray[np.intp]:
     pairs = KDTree(projected).query_pairs(radius, output_type="ndarray")
     near = np.linalg.norm(Z[pairs[:, 0]] - Z[pairs[:, 1]], axis=1) <= radius
     return np.asarray(pairs[near], dtype=np.intp)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        dataset = load_dataset(name)
+        print(f"{name}: {count_duplicates(dataset).shown(dataset.n_samples)}")

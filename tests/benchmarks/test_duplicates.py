@@ -1,6 +1,7 @@
 """The duplicate counts are those of a search over all pairs."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,11 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from ddr_cli.data import load_dataset
-from ddr_cli.data.duplicates import NEAR, count_duplicates
+
+
+@pytest.fixture(autouse=True)
+def _benchmarks(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 
 def by_all_pairs(X, y):
@@ -19,7 +24,7 @@ def by_all_pairs(X, y):
     scale[scale == 0] = 1
     to_others = cdist(*[(distinct - mean) / scale] * 2)
     np.fill_diagonal(to_others, np.inf)
-    near = cdist(*[(X - mean) / scale] * 2) <= NEAR * np.median(to_others.min(axis=1))
+    near = cdist(*[(X - mean) / scale] * 2) <= 0.1 * np.median(to_others.min(axis=1))
     near &= ~equal
     np.fill_diagonal(equal, False)
     other_class = (y[:, None] != y[None]) & (y[:, None] >= 0) & (y[None] >= 0)
@@ -28,6 +33,8 @@ def by_all_pairs(X, y):
 
 
 def counts(dataset):
+    from count_duplicates import count_duplicates
+
     return tuple(count_duplicates(dataset).model_dump().values())
 
 
