@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from jinja2 import Environment
+from markupsafe import Markup
 
 import ddr_cli
 from ddr_cli.comparison.summary import Summary
 from ddr_cli.core.registry import spec_word
+from ddr_cli.report.chart import Chart
 from ddr_cli.show import html
 
 PAGE = "index.html"
@@ -33,6 +35,17 @@ def page_environment(*packages: str) -> Environment:
     environment.filters["slug"] = slug
     environment.filters["spec_word"] = spec_word
     return environment
+
+
+def drawing(chart: Chart, name: str) -> Markup:
+    """Return a figure's drawing for a page; `name` is its title if it has none."""
+    title = chart.title or name
+    return Markup(
+        '<svg role="img" aria-labelledby="{0}-t {0}-d" viewBox="0 0 {1:g} {2:g}" '
+        'style="--w:{1:.0f}px"><title id="{0}-t">{3}</title><desc id="{0}-d">{4}</desc>{5}</svg>'
+    ).format(
+        chart.name, chart.width, chart.height, title, chart.description or title, Markup(chart.body)
+    )
 
 
 def about(summaries: Sequence[Summary]) -> dict[str, Any]:
@@ -57,17 +70,3 @@ def about(summaries: Sequence[Summary]) -> dict[str, Any]:
     trials = sum(len(run.trials) for run in runs.values())
     made = {"first": days[0], "last": days[-1], "version": version, "commit": commit}
     return {"runs": len(runs), "trials": trials, **made}
-
-
-def ran(summary: Summary) -> str:
-    """Return a run's progress, cost and data."""
-    manifest = summary.run.manifest
-    parts = [summary.run.progress]
-    seconds = sum(session.cpu_seconds for session in manifest.sessions)
-    if seconds:
-        parts.append(f"{seconds / 60:.1f} minutes of CPU")
-    data = manifest.data
-    if data is not None:
-        # The first digits are enough to distinguish two versions of the data.
-        parts.append(f"{data.name} {data.fingerprint[:19]}")
-    return " · ".join(parts)

@@ -36,6 +36,7 @@
   }
   for (const table of all("table.sortable")) {
     all("thead th", table).forEach((head, place) => {
+      if (!head.textContent.trim()) return;
       const button = make("button", { type: "button" });
       button.append(...head.childNodes);
       button.addEventListener("click", () => sort(table, place));
