@@ -206,28 +206,29 @@ def _claims(result: PaperResult) -> Section:
 def _claim(result: PaperResult, table: pd.DataFrame) -> Section:
     """Return one line per claim; opened, its sub-claims with their numbers and rows."""
     (own, over), *parts = both(table)
-    differs = _disagree(own, over)
     title = Markup("{}{}<span>{} <small>{}</small></span>").format(
         *(cell(badge(row, link=False)) for row in (own, over)), own.text, own.where
     )
     blocks: list[Block] = []
-    if differs:
+    if own.differs:
         what = "mean and the interval" if own.same_splits else "paper’s setting and the re-splits"
         blocks.append(Text(f"The {what} disagree.", "note"))
     blocks += [Text(own.remark)] if own.remark else []
     blocks += [Text(f"Calibration: {own.why}.")] if own.why else []
     # The numbers of a claim with one sub-claim are those of the sub-claim.
     is_one = len(parts) == 1 and [row.ours for row in parts[0]] == [own.ours, over.ours]
-    heads = ["Sub-claim", "In the paper’s setting", "Over re-splits", "Rows of the trial logs"]
-    rows = [_part(result, *pair) for pair in (parts if is_one else [(own, over), *parts])]
-    blocks.append(text_grid(pd.DataFrame(rows, columns=heads)))
-    if differs or "fails" in (own.verdict, over.verdict):
+    shown = parts if is_one else [(own, over), *parts]
+    heads = ("Sub-claim", "In the paper’s setting", "Over re-splits")
+    frame = pd.DataFrame([_part(result, *pair) for pair in shown], columns=heads)
+    rows = [["rows of the trial logs", first.rows] if first.rows else [] for first, _ in shown]
+    blocks.append(Grid(frame, left=heads, details=rows))
+    if own.differs or "fails" in (own.verdict, over.verdict):
         blocks.append(Text(f"Reason: {own.reason}"))
     return Section(
         title,
         blocks,
         id=f"claim-{result.paper.name}-{own.id}",
-        kind="claim split" if differs else "claim",
+        kind="claim split" if own.differs else "claim",
         folded=True,
         item=_items(result, table[table["kind"] == "claims"]),
     )
@@ -237,18 +238,12 @@ def _part(result: PaperResult, own: Any, over: Any) -> list[object]:
     """Return the row of a sub-claim, or of its claim as a whole."""
     seen = [(badge(row), row.ours) for row in (own, over)]
     if own.kind == "claims":
-        return ["The claim", *seen, ""]
+        return ["The claim", *seen]
     facts = [f"{own.threshold}; threshold fixed {own.fixed}", own.why]
     if (choice := result.paper.artefact(own.artefact).choice) is not None:
         facts[0] += f"; interpretation chosen {choice.when} we had seen a result"
     reading = f" (another interpretation: {own.reading})" if own.reading else ""
-    return [(f"{own.text}{reading}", ". ".join(filter(None, facts))), *seen, own.rows]
-
-
-def _disagree(own: Any, over: Any) -> bool:
-    """Return whether both views decide and disagree."""
-    verdicts = {own.verdict, over.verdict}
-    return len(verdicts) == 2 and verdicts <= set(DECIDED)
+    return [(f"{own.text}{reading}", ". ".join(filter(None, facts))), *seen]
 
 
 # -- a table or figure of a paper ------------------------------------------------------------------
@@ -292,7 +287,7 @@ def _said(result: PaperResult, artefact: Artefact) -> Iterator[Text]:
     lines = []
     for own, over in both(result.of("claims", artefact.id)):
         verdicts = cell(badge(own, link=False))
-        if _disagree(own, over):
+        if own.differs:
             verdicts += Markup(", over re-splits {}").format(cell(badge(over, link=False)))
         link = Markup('{}: <a href="#claim-{}-{}">{}</a>')
         lines.append(link.format(verdicts, result.paper.name, own.id, own.text))

@@ -11,7 +11,7 @@ import pandas as pd
 from ddr_cli.comparison.names import difference_text, is_rate, method_name, number
 from ddr_cli.papers.claims import ClaimResult, PartResult
 from ddr_cli.papers.lookup import VIEWS, Judged, View
-from ddr_cli.papers.marks import MEDIAN_NAMES, MarkResult, MarkVerdict
+from ddr_cli.papers.marks import MarkResult, MarkVerdict
 from ddr_cli.papers.numbers import NumberResult, NumberVerdict, binomial_error, time_ratios
 from ddr_cli.papers.questions import MethodSelector, Near
 from ddr_cli.papers.schema import (
@@ -23,68 +23,9 @@ from ddr_cli.papers.schema import (
     PrintedNumber,
     TableMark,
 )
+from ddr_cli.rows.schema import VERDICTS
 
-VERDICTS: Mapping[str, str] = {
-    # The entry of a paper's file, the same in both views.
-    "paper": "the paper's name",
-    "artefact": "the table or figure that has the number, or whose runs test the claim",
-    "kind": "numbers (and ratings), claims, parts (sub-claims) or artefacts (without a number)",
-    "id": "the entry's name, unique in its paper and kind",
-    "claim": "the claim that has the sub-claim",
-    "row": "its row in the paper's table",
-    "column": "its column in the paper's table",
-    "where": "its place in the paper, for readers",
-    "text": "what it is about, for readers",
-    "reading": "another interpretation of the paper than the counted one",
-    "same_as": "the entry that is the same printed number",
-    "metric": "the compared metric",
-    "printed": "the printed number with its standard deviation, or the rating with its meaning",
-    "printed_value": "the printed number",
-    "printed_sd": "the printed standard deviation",
-    "printed_mark": "the printed rating",
-    "remark": "a remark of the paper's file",
-    "why": "why a threshold is not the glossary's, or a result is calibration",
-    "reason": "why ours differs, or 'unknown'",
-    "methods": "the methods that it is about",
-    "threshold": "the word of the glossary with its thresholds",
-    "fixed": "when the threshold was fixed, before or after the first result",
-    "claims": "the ids of the claims about the same row of ours",
-    "said": "these claims with both verdicts, a line each",
-    "same_splits": "whether both views use the same splits, and only the second an interval",
-    "than": "the method whose training time divides ours and the printed one",
-    "printed_ratio": "the printed ratio of training times",
-    "ratio": "our ratio of training times",
-    # What our results say, in one view.
-    "view": "own (the paper's setting) or resplits",
-    "verdict": "the verdict",
-    "counted": "whether it counts",
-    "shown": "the verdict, in parentheses with the reason if it does not count",
-    "ours": "our number, or the numbers behind the verdict, or why there are none",
-    "mark": "our rating",
-    "apart": "ours minus printed, with twice its Monte-Carlo error or the binomial error",
-    "split": "the family of splits",
-    "n": "the number of splits",
-    "mean": "our mean",
-    "sd": "our standard deviation over the splits",
-    **{name: f"our median: {words}" for name, words in MEDIAN_NAMES.items()},
-    "difference": "ours minus printed",
-    "error": "the Monte-Carlo error of both",
-    "p": "the p-value of a claim over re-splits",
-    "alone": "whether a claim holds without Holm's correction only",
-    "setting": "the swept parameters of our row",
-    "note": "which method the difference favours, and whether the row is trivial",
-    "rows": "the rows of the trial logs",
-}
-"""The columns of the table, which has a row for each entry and view."""
-
-_NUMBERS = (
-    *("printed_value", "printed_sd", "printed_ratio", "ratio", "n", "mean", "sd"),
-    *("difference", "error", "p", *MEDIAN_NAMES),
-)
-_FLAGS = ("counted", "alone", "same_splits")
-_EMPTY: Mapping[str, Any] = (
-    dict.fromkeys(VERDICTS, "") | dict.fromkeys(_NUMBERS, np.nan) | dict.fromkeys(_FLAGS, False)
-)
+_EMPTY = {name: {str: "", bool: False, float: np.nan}[kind] for name, (kind, _) in VERDICTS.items()}
 
 SIGNS: Mapping[Kept, str] = {"both": "○", "separable": "△", "multimodal": "✕", "neither": "–"}
 _MEANINGS: Mapping[Kept, str] = {
@@ -135,8 +76,7 @@ def number_rows(artefact: Artefact, results: Sequence[NumberResult]) -> Iterator
             ),
         }
         if entry.seconds is not None:
-            time = times.get(entry.id)
-            than, printed, ours = time or ("", 1.0, 1.0)
+            than, printed, ours = times.get(entry.id, ("", 1.0, 1.0))
             own |= {"than": than, "printed_ratio": printed, "ratio": ours}
         for view in VIEWS:
             yield own | _in_view(result, view) | _number(result.through(view), entry)
@@ -170,23 +110,19 @@ def claim_rows(paper: Paper, result: ClaimResult) -> Iterator[dict[str, Any]]:
         default = paper.artefact(part.artefact).specs[0]
         own = {"id": part.id, "text": part.what, "why": part.why or ""}
         own |= {"threshold": _threshold_text(part), "fixed": _fixed_text(found)}
-        own["rows"] = "\n".join(_places(part, default))
+        own["rows"] = "; ".join(_places(part, default))
         yield from _claim(claim.id, "parts", found, own)
 
 
 def _claim(
     claim: str, kind: str, found: ClaimResult | PartResult, own: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    facts = {"claim": claim, "kind": kind, "artefact": found.entry.artefact}
+    facts: dict[str, Any] = {"claim": claim, "kind": kind, "artefact": found.entry.artefact}
     facts |= _stated(found.entry)
+    facts |= {"same_splits": found.same_splits, "differs": found.differs}
     for view in VIEWS:
         seen = found.through(view)
-        numbers = {
-            "ours": seen.detail,
-            "p": seen.p,
-            "alone": seen.alone,
-            "same_splits": found.same_splits,
-        }
+        numbers = {"ours": seen.detail, "p": seen.p, "alone": seen.alone}
         yield facts | own | _in_view(found, view) | numbers
 
 
