@@ -146,44 +146,41 @@ def assess(results: Path, paper: str | None = None) -> Assessment:
 
 
 def _assess_paper(paper: Paper, summaries: Mapping[str, Summary]) -> PaperResult:
-    homes = {
-        name: _home(paper, summary)
-        for name, summary in summaries.items()
-        if any(name in artefact.specs for artefact in paper.artefacts)
-    }
     claims = judge_claims(paper, summaries)
-    artefacts = []
-    rows: list[dict[str, Any]] = []
-    for artefact in paper.artefacts:
-        item = ArtefactRuns(
-            artefact,
-            tuple(summaries[name] for name in artefact.specs if name in summaries),
-            tuple(
-                replace(each, claims=_claims_about(each, artefact, paper, claims))
-                for each in judge_numbers(artefact, summaries, paper.method)
-            ),
-            tuple(summaries[name] for name in artefact.specs if homes.get(name) == artefact.id),
-        )
-        artefacts.append(item)
-        rows += number_rows(artefact, item.numbers)
-        rows += mark_rows(artefact, judge_marks(artefact, summaries))
-        if item.has_results and not artefact.entries and artefact.kind != "readings":
-            rows += _without_a_number(artefact)
-    for claim in claims:
-        rows += claim_rows(paper, claim)
+    artefacts = [_artefact_runs(each, paper, summaries, claims) for each in paper.artefacts]
+    rows = [row for item in artefacts for row in _rows_of(item, summaries)]
+    rows += [row for claim in claims for row in claim_rows(paper, claim)]
+    verdicts = table_of({"paper": paper.name, **row} for row in rows)
     numbers = [(each.artefact, each.numbers) for each in artefacts]
     readings = judge_readings(paper, summaries, numbers, claims)
-    verdicts = table_of({"paper": paper.name, **row} for row in rows)
     return PaperResult(paper, tuple(artefacts), verdicts, reading_table(paper, verdicts, readings))
 
 
-def _without_a_number(artefact: Artefact) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an artefact with results for which the paper prints no number."""
-    facts = {"artefact": artefact.id, "kind": "artefacts", "id": artefact.id}
-    facts |= {"text": artefact.title, "printed": "no number"}
-    seen = {"verdict": "not testable", "shown": "not testable", "counted": True}
-    for view in VIEWS:
-        yield facts | seen | {"view": view}
+def _artefact_runs(
+    artefact: Artefact,
+    paper: Paper,
+    summaries: Mapping[str, Summary],
+    claims: Sequence[ClaimResult],
+) -> ArtefactRuns:
+    runs = tuple(summaries[name] for name in artefact.specs if name in summaries)
+    numbers = tuple(
+        replace(each, claims=_claims_about(each, artefact, paper, claims))
+        for each in judge_numbers(artefact, summaries, paper.method)
+    )
+    own = tuple(each for each in runs if _home(paper, each) == artefact.id)
+    return ArtefactRuns(artefact, runs, numbers, own)
+
+
+def _rows_of(item: ArtefactRuns, summaries: Mapping[str, Summary]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an artefact's numbers and ratings, or that it has results without any."""
+    artefact = item.artefact
+    yield from number_rows(artefact, item.numbers)
+    yield from mark_rows(artefact, judge_marks(artefact, summaries))
+    if item.has_results and not artefact.entries and artefact.kind != "readings":
+        facts = {"artefact": artefact.id, "kind": "artefacts", "id": artefact.id, "counted": True}
+        facts |= {"text": artefact.title, "printed": "no number"}
+        for view in VIEWS:
+            yield facts | {"view": view, "verdict": "not testable", "shown": "not testable"}
 
 
 def _claims_about(

@@ -132,20 +132,21 @@ def _readings(
         if not (own.metric and pd.isna(own.printed_value)):
             yield _place(own), own.reading or _MAIN, pair, None
     parts = [*both(table[table["kind"] == "parts"])]
-    claims = {pair[0].id: pair for pair in both(table[table["kind"] == "claims"])}
-    for name, claim in claims.items():
-        sentence = claim[0].text
-        yield sentence, _MAIN, claim, None
-        of_claim = [pair for pair in parts if pair[0].claim == name]
-        # A sub-claim that fails makes its claim fail; one that holds need not make the claim hold.
-        only = sum(not own.reading for own, _ in of_claim) == 1
-        for own, over in of_claim:
-            if own.reading:
-                before = claim if only or own.verdict == "fails" else (own, over)
-                yield sentence, f"{own.reading}: {own.text}", (own, over), before
+    for claim in both(table[table["kind"] == "claims"]):
+        yield claim[0].text, _MAIN, claim, None
+        yield from _of_parts(claim, [pair for pair in parts if pair[0].claim == claim[0].id])
     main_parts = {pair[0].id: pair for pair in parts}
     for reading in readings:
         yield from _of_other_runs(paper, reading, main_parts)
+
+
+def _of_parts(claim: _Pair, parts: Sequence[_Pair]) -> Iterator[_Read]:
+    # A sub-claim that fails makes its claim fail; one that holds need not make the claim hold.
+    only = sum(not own.reading for own, _ in parts) == 1
+    for own, over in parts:
+        if own.reading:
+            before = claim if only or own.verdict == "fails" else (own, over)
+            yield claim[0].text, f"{own.reading}: {own.text}", (own, over), before
 
 
 def _of_other_runs(

@@ -12,7 +12,7 @@ from ddr_cli.core.errors import counted
 from ddr_cli.papers.assess import ArtefactRuns, Assessment, PaperResult
 from ddr_cli.papers.claims import DECIDED
 from ddr_cli.papers.lookup import HEADINGS, VIEWS
-from ddr_cli.papers.schema import Artefact, Thresholds
+from ddr_cli.papers.schema import Artefact
 from ddr_cli.papers.tables import (
     ALONE,
     counts,
@@ -54,7 +54,7 @@ def report_page(
     """
     papers = assessment.papers
     blocks = _texts("lead" if papers else "lead of runs", "lead")
-    blocks += _about(assessment, suites)
+    blocks += [Text(about(assessment.summaries), "about"), *map(_suite_link, suites)]
     if papers:
         blocks += _overview(assessment)
     blocks += [_paper(result, charts) for result in papers]
@@ -76,20 +76,9 @@ def _texts(place: str, kind: str = "") -> list[Block]:
     return [Text(each, kind) for each in words().page[place]]
 
 
-def _about(assessment: Assessment, suites: Sequence[str]) -> Iterator[Text]:
-    made = about(assessment.summaries)
-    days = " to ".join(dict.fromkeys(filter(None, (made["first"], made["last"]))))
-    facts = [
-        f"{made['runs']} runs, {made['trials']:,} trials",
-        f"results of {days}" if days else "",
-        f"ddr {made['version']}",
-        f"commit {made['commit']}" if made["commit"] else "",
-    ]
-    yield Text(" · ".join(filter(None, facts)), "about")
-    for name in suites:
-        link = Markup('<a href="{}/index.html">{}</a>').format(name, name.replace("_", " "))
-        what = Markup('<p class="about">{}: leaderboard, methods, data sets</p>')
-        yield Text(what.format(link))
+def _suite_link(name: str) -> Text:
+    link = '<p class="about"><a href="{}/index.html">{}</a>: leaderboard, methods, data sets</p>'
+    return Text(Markup(link).format(name, name.replace("_", " ")))
 
 
 # -- at a glance -----------------------------------------------------------------------------------
@@ -136,17 +125,12 @@ def _bar(result: PaperResult) -> Markup:
 
 def _glance(result: PaperResult) -> str:
     """Return the results on a paper in one sentence per view."""
-    table = result.of("numbers")
-    kinds = {True: "printed numbers", False: "printed ratings"}
-    noun = " and ".join(dict.fromkeys(kinds[bool(metric)] for metric in table["metric"]))
     sentences = []
     for view, where in zip(VIEWS, _WHERE, strict=True):
         numbers, claims = (counts(result.verdicts, what, view) for what in ("numbers", "claims"))
-        judged, decided = (
-            sum(of[name] for name in names) for of, names in ((numbers, _JUDGED), (claims, DECIDED))
-        )
+        judged, decided = sum(numbers[n] for n in _JUDGED), sum(claims[n] for n in DECIDED)
         near = numbers["reproduced"] + numbers["close"]
-        parts = [f"{near} of {judged} {noun} are reproduced or close"] if judged else []
+        parts = [f"{near} of {judged} printed results are reproduced or close"] if judged else []
         parts += [f"{claims['holds']} of {decided} claims hold"] if decided else []
         if parts:
             sentences.append(f"{where}, {', and '.join(parts)}.")
@@ -267,10 +251,12 @@ def _artefact(result: PaperResult, item: ArtefactRuns, charts: Mapping[str, Draw
     if len(table := result.of("numbers", artefact.id)):
         blocks.append(_grid(result, item, table))
     elif len(result.of("artefacts", artefact.id)):
-        text = Markup("<p>{} The paper prints no number here; see the figure and the claims.</p>")
-        blocks.append(Text(text.format(cell(verdict_badge("not testable")))))
+        none = Markup("<p>{} The paper prints no number here; see the figure and the claims.</p>")
+        blocks.append(Text(none.format(cell(verdict_badge("not testable")))))
     if artefact.thresholds is not None:
-        blocks.append(Text(_rule(artefact.thresholds), "legend"))
+        (rule,) = words().page["thresholds of ratings"]
+        text = rule.format(signs=SIGN_LEGEND, **artefact.thresholds.model_dump())
+        blocks.append(Text(text, "legend"))
     blocks += [Text(artefact.remark)] if artefact.remark else []
     if choice := artefact.choice:
         made = f"The paper leaves a choice open; we made the choice {choice.when} we had seen a"
@@ -293,17 +279,6 @@ def _said(result: PaperResult, artefact: Artefact) -> Iterator[Text]:
         lines.append(link.format(verdicts, result.paper.name, own.id, own.text))
     if lines:
         yield Text(lines)
-
-
-def _rule(thresholds: Thresholds) -> str:
-    return (
-        f"{SIGN_LEGEND}. Each of our ratings follows from the medians shown below the rating in "
-        "the table. A method separates the classes if the leave-one-out accuracy in the embedding "
-        f"is at least {100 * thresholds.separability:g} % of the accuracy in the original space. A "
-        "method keeps the sub-classes apart if their silhouette is at least "
-        f"{thresholds.silhouette:g} or their leave-one-out accuracy is at least "
-        f"{100 * thresholds.subclass_accuracy:g} %. The thresholds are the same for every method."
-    )
 
 
 def _grid(result: PaperResult, item: ArtefactRuns, table: pd.DataFrame) -> Grid:

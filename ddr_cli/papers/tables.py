@@ -80,51 +80,42 @@ def totals(table: pd.DataFrame) -> pd.DataFrame:
 
 def number_data(table: pd.DataFrame) -> pd.DataFrame:
     """Return the printed numbers of an artefact next to ours, with full precision."""
+    facts = ["id", "row", "column", "where", "reading", "same_as", "metric"]
+    facts += ["printed", "printed_sd"]
+    seen = ["split", "n", "mean", "sd", "difference", "monte_carlo_error", "setting"]
+    last = ["claims", "reason"]
     table = table.assign(
-        note=table["note"].where(table["mean"].notna(), table["ours"]),
         id=table["id"].str.partition(".")[2],
-        reason=_reasons(table),
-        **{name: table[name].where(table["than"] != "") for name in ("printed_ratio", "ratio")},
+        printed=table["printed_value"],
+        monte_carlo_error=table["error"],
+        note=table["note"].where(table["mean"].notna(), table["ours"]),
     )
-    facts = ("id", "row", "column", "where", "reading", "same_as", "metric")
-    seen = ("split", "n", "mean", "sd", "difference", "error", "setting")
-    data = _wide(
-        table, (*facts, "printed_value", "printed_sd"), (*seen, *_JUDGED), ("claims", "reason")
-    )
-    names = {"printed_value": "printed"}
-    names |= {f"{view}_error": f"{view}_monte_carlo_error" for view in VIEWS}
-    if (table["than"] != "").any():
-        times = {"than": "fit_seconds_than", "printed_ratio": "printed_fit_seconds_ratio"}
-        times["ratio"] = "fit_seconds_ratio"
-        own = table[table["view"] == "own"].reset_index()
-        data = data.assign(**{name: own[column] for column, name in times.items()})
-    return data.rename(columns=names)
+    timed = table["than"] != ""
+    if timed.any():
+        table["fit_seconds_than"] = table["than"]
+        table["printed_fit_seconds_ratio"] = table["printed_ratio"].where(timed)
+        table["fit_seconds_ratio"] = table["ratio"].where(timed)
+        last += ["fit_seconds_than", "printed_fit_seconds_ratio", "fit_seconds_ratio"]
+    return _wide(table, facts, seen, last)
 
 
 def mark_data(table: pd.DataFrame) -> pd.DataFrame:
     """Return ratings next to ours, with the medians in full precision."""
-    table = table.assign(reason=_reasons(table))
-    seen = ("mark", "n", *MEDIAN_NAMES)
-    facts = ("row", "column", "reading", "printed_mark")
-    data = _wide(table, facts, (*seen, *_JUDGED), ("reason",))
+    facts = ["row", "column", "reading", "printed"]
+    data = _wide(
+        table.assign(printed=table["printed_mark"]), facts, ["mark", "n", *MEDIAN_NAMES], ["reason"]
+    )
     medians = [f"{view}_{name}" for view in VIEWS for name in MEDIAN_NAMES]
-    unknown = [name for name in medians if data[name].isna().all()]
-    return data.drop(columns=unknown).rename(columns={"printed_mark": "printed"})
+    return data.drop(columns=[name for name in medians if data[name].isna().all()])
 
 
-_JUDGED = ("verdict", "counted", "note")
-
-
-def _wide(
-    table: pd.DataFrame, facts: Sequence[str], seen: Sequence[str], last: Sequence[str]
-) -> pd.DataFrame:
+def _wide(table: pd.DataFrame, facts: list[str], seen: list[str], last: list[str]) -> pd.DataFrame:
     """Return a row per entry: the facts, what is seen in each view, and the last columns."""
+    table = table.assign(reason=_reasons(table))
     own, over = (table[table["view"] == view].reset_index(drop=True) for view in VIEWS)
-    parts = [own[[*facts]]]
-    parts += [
-        each[[*seen]].add_prefix(f"{view}_") for view, each in zip(VIEWS, (own, over), strict=True)
-    ]
-    return pd.concat([*parts, own[[*last]]], axis=1)
+    seen = [*seen, "verdict", "counted", "note"]
+    views = [own[seen].add_prefix("own_"), over[seen].add_prefix("resplits_")]
+    return pd.concat([own[facts], *views, own[last]], axis=1)
 
 
 def _reasons(table: pd.DataFrame) -> pd.Series[str]:
@@ -245,7 +236,10 @@ def _number_lines(group: pd.DataFrame, views: Sequence[tuple[View, str]]) -> Ite
         yield "verdict", {name: badge(row) for name, row in seen.items()}
         if any(row.apart for row in seen.values()):
             yield f"difference, {heading}", {name: row.apart for name, row in seen.items()}
-    timed = first[first["ratio"].notna() | (first["than"] != "")]
+    yield from _time_lines(first[first["ratio"].notna() | (first["than"] != "")])
+
+
+def _time_lines(timed: pd.DataFrame) -> Iterator[_Line]:
     if other := next(filter(None, timed["than"]), ""):
         for which, column in (("printed", "printed_ratio"), ("ours", "ratio")):
             texts = timed[column].map(ratio_text).where(timed["than"] != "", "1")
@@ -253,25 +247,16 @@ def _number_lines(group: pd.DataFrame, views: Sequence[tuple[View, str]]) -> Ite
 
 
 def _mark_lines(group: pd.DataFrame, views: Sequence[tuple[View, str]]) -> Iterator[_Line]:
-    for place, (view, heading) in enumerate(views):
+    printed = {row.column: row for row in through(group, "own") if row.printed_mark}
+    yield "printed", {name: row.printed.split()[0] for name, row in printed.items()}
+    for view, heading in views:
         seen = {row.column: row for row in through(group, view)}
-        if not place:
-            signs = {name: row.printed.partition(" ")[0] for name, row in seen.items()}
-            yield "printed", {name: sign for name, sign in signs.items() if seen[name].printed_mark}
-        yield (
-            f"ours, {heading}",
-            {name: row.ours.split()[0] if row.mark else row.note for name, row in seen.items()},
-        )
+        signs = {name: row.ours.split()[0] if row.mark else row.note for name, row in seen.items()}
+        yield f"ours, {heading}", signs
         yield "verdict", {name: badge(row) for name, row in seen.items()}
+        rated = {name: row for name, row in seen.items() if row.mark}
         for metric, words in MEDIAN_NAMES.items():
-            yield (
-                words,
-                {
-                    name: number(getattr(row, metric), metric)
-                    for name, row in seen.items()
-                    if row.mark
-                },
-            )
+            yield words, {name: number(getattr(row, metric), metric) for name, row in rated.items()}
 
 
 # -- claims and the glossary -----------------------------------------------------------------------

@@ -14,15 +14,7 @@ from ddr_cli.papers.lookup import VIEWS, Judged, View
 from ddr_cli.papers.marks import MarkResult, MarkVerdict
 from ddr_cli.papers.numbers import NumberResult, NumberVerdict, binomial_error, time_ratios
 from ddr_cli.papers.questions import MethodSelector, Near
-from ddr_cli.papers.schema import (
-    Artefact,
-    Claim,
-    Kept,
-    Paper,
-    Part,
-    PrintedNumber,
-    TableMark,
-)
+from ddr_cli.papers.schema import Artefact, Claim, Kept, Paper, Part, PrintedNumber, TableMark
 from ddr_cli.rows.schema import VERDICTS
 
 _EMPTY = {name: {str: "", bool: False, float: np.nan}[kind] for name, (kind, _) in VERDICTS.items()}

@@ -9,7 +9,7 @@ from typing import Any
 from ddr_cli.core.validation import Frozen, validated
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.papers.schema import OneLine
-from ddr_cli.report.page import slug
+from ddr_cli.show.html import slug
 from ddr_cli.show.page import Badge, Look
 
 

@@ -89,31 +89,20 @@ def comparisons(summary: Summary) -> Iterator[Block]:
 
 def _all_rows(summary: Summary) -> Grid:
     """Return a row per method, setting, family of splits and metric."""
+    heads = ("reducer", "classifier", "setting", "splits", "metric", "n", "mean", "sd", "interval")
     records = []
     for row in map(summary.row, summary.rows.index):
         metric, n, failed = row["metric"], row["n"], row.failed
         splits = f"{n} of {row['planned']}" if n < row["planned"] else f"{n}"
-        interval = f"{number(row['low'], metric, unit=False)} to {number(row['high'], metric)}"
+        splits += f", failed on {failed}" if failed else ""
         mean = number(row["mean"], metric) + FAILED_MARK * bool(failed)
-        records.append(
-            {
-                "reducer": row["reducer_label"],
-                "classifier": row["classifier_label"],
-                "setting": row.settings,
-                "splits": row.family,
-                "metric": metric_name(metric),
-                "n": f"{splits}, failed on {failed}" if failed else splits,
-                "mean": "failed" if failed and failed == n else mean,
-                "sd": number(row["sd"], metric),
-                "interval": interval if n > 1 else "",
-            }
-        )
+        ends = f"{number(row['low'], metric, unit=False)} to {number(row['high'], metric)}"
+        texts = [row["reducer_label"], row["classifier_label"], row.settings, row.family]
+        texts += [metric_name(metric), splits, "failed" if failed and failed == n else mean]
+        records.append([*texts, number(row["sd"], metric), ends if n > 1 else ""])
     mark = f"{FAILED_MARK} A failed split gets the score of the majority-class baseline."
-    return Grid(
-        pd.DataFrame(records),
-        notes=(mark,) if summary.run.failed else (),
-        left=("classifier", "setting", "splits", "metric"),
-    )
+    notes = (mark,) if summary.run.failed else ()
+    return Grid(pd.DataFrame(records, columns=heads), notes=notes, left=heads[:5])
 
 
 def _failures(run: Run) -> tuple[Grid, ...]:
