@@ -190,7 +190,7 @@ def _claims(result: PaperResult) -> Section:
 def _claim(result: PaperResult, table: pd.DataFrame) -> Section:
     """Return one line per claim; opened, its sub-claims with their numbers and rows."""
     (own, over), *parts = both(table)
-    title = Markup("{}{}<span>{} <small>{}</small></span>").format(
+    title = Markup("{} {} <span>{} <small>{}</small></span>").format(
         *(cell(badge(row, link=False)) for row in (own, over)), own.text, own.where
     )
     blocks: list[Block] = []

@@ -127,12 +127,13 @@
 
   /* Tables and figures that are wider than the window say so. */
   const frames = new ResizeObserver((seen) => {
-    for (const { target } of seen)
-      target.classList.toggle("more", target.scrollWidth > target.clientWidth + 2);
+    for (const frame of new Set(seen.map(({ target }) => target.closest(".wide"))))
+      frame.classList.toggle("more", frame.scrollWidth > frame.clientWidth + 2);
   });
   for (const frame of all(".wide")) {
     frame.after(make("p", { className: "hint", ariaHidden: "true" }, "Scroll sideways to see the rest →"));
     frames.observe(frame);
+    frames.observe(frame.firstElementChild);
   }
 
   /* A line of text next to the pointer. */
