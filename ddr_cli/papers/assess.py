@@ -18,7 +18,8 @@ from ddr_cli.papers.claims import ClaimResult, judge_claims
 from ddr_cli.papers.lookup import VIEWS
 from ddr_cli.papers.marks import judge_marks
 from ddr_cli.papers.numbers import NumberResult, judge_numbers
-from ddr_cli.papers.other_readings import judge_readings, reading_table
+from ddr_cli.papers.other_readings import judge_readings
+from ddr_cli.papers.reading_table import reading_table
 from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
 from ddr_cli.papers.tables import count_tables
 from ddr_cli.papers.verdicts import claim_rows, mark_rows, number_rows, table_of
