@@ -29,7 +29,7 @@ from ddr_cli.core.own_code import hash_of
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import make_plan
 from ddr_cli.reducers import LDA
-from ddr_cli.report.own_runs import own_run
+from ddr_cli.report.run_page import comparisons
 from ddr_cli.show.html import table
 from ddr_cli.spec import make_spec
 from ddr_cli.spec.objects import in_words
@@ -88,9 +88,9 @@ def test_a_comparison_is_short_as_text_and_a_table_in_a_notebook(results):
     assert head.startswith("| method | mean ± sd |")
     assert [line.split()[1] for line in lines[:2]] == ["no", "LDA"]
     html = found._repr_html_()
-    page = own_run(results._summary)
-    assert table(page.tables[0]) in html
-    assert all(escape(note) in html for note in (*page.tables[0].notes, *page.notes))
+    grid, *notes = comparisons(results._summary)
+    assert table(grid) in html
+    assert all(escape(note) in html for note in (*grid.notes, *(each.words for each in notes)))
     with_markup = dataclasses.replace(found, notes=("<b>a</b>",))
     assert "&lt;b&gt;" in with_markup._repr_html_()
 

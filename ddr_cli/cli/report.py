@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ddr_cli.cli.options import AsJson, console, in_width, print_json, print_table
+from ddr_cli.cli.options import AsJson, console, print_json
 from ddr_cli.core.errors import EXIT_FAILED, counted
 from ddr_cli.report import Format
 
@@ -86,7 +86,7 @@ def _print_json(outcome: ReportOutcome) -> None:
     from ddr_cli.papers.record import verdict_record
 
     runs = {each.run.name: each.rows for each in outcome.assessment.others}
-    print_json({"papers": verdict_record(outcome.assessment), "runs": runs})
+    print_json({"papers": verdict_record(outcome.assessment.verdicts), "runs": runs})
 
 
 def _conclude(outcome: ReportOutcome, results: Path) -> None:
@@ -100,25 +100,21 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
 
 
 def _show(outcome: ReportOutcome, *, full: bool) -> None:
-    from ddr_cli.papers.terminal import count_tables, paper_tables
-    from ddr_cli.report.own_runs import own_run_tables, totals_table
+    from ddr_cli.papers.terminal import count_grids, paper_grids
+    from ddr_cli.report.run_page import run_blocks, totals_table
+    from ddr_cli.show.terminal import show
 
     screen = console()
     papers, own = outcome.assessment.papers, outcome.assessment.others
     if papers and not full:
-        for table in count_tables(outcome.assessment):
-            print_table(screen, table)
+        show(count_grids(outcome.assessment), screen)
     for result in papers if full else ():
-        for table in paper_tables(result):
-            print_table(screen, table)
+        show(paper_grids(result), screen)
     # With papers, or with many own runs, each own run is only one line of a table.
     shown = full or (not papers and len(own) <= _MOST_OWN_RUNS)
-    for run in outcome.own if shown else ():
-        for table in own_run_tables(run):
-            print_table(screen, table)
-        for note in run.notes:
-            typer.echo(in_width(f"  {note}", indent=2))
+    for run in own if shown else ():
+        show(run_blocks(run), screen)
     if own and not shown:
-        print_table(screen, totals_table(own))
+        show([totals_table(own)], screen)
     if not full and (papers or not shown):
         typer.echo("To see every number and claim, add --full or open the page.")

@@ -1,13 +1,12 @@
-"""Judges all runs of a results folder by the papers, and counts the verdicts."""
+"""Judges all runs of a results folder by the papers: one table of verdicts per paper."""
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pandas as pd
 
@@ -15,39 +14,30 @@ from ddr_cli.comparison.runs import find_runs
 from ddr_cli.comparison.summary import Summary, summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.progress import progress_bar
-from ddr_cli.papers.claims import ClaimResult, ClaimVerdict, judge_claims
-from ddr_cli.papers.lookup import VIEWS, Judged, View
-from ddr_cli.papers.marks import MarkResult, judge_marks
-from ddr_cli.papers.numbers import NumberResult, Verdict, judge_numbers
-from ddr_cli.papers.other_readings import ReadingResult, judge_readings
+from ddr_cli.papers.claims import ClaimResult, judge_claims
+from ddr_cli.papers.lookup import VIEWS
+from ddr_cli.papers.marks import judge_marks
+from ddr_cli.papers.numbers import NumberResult, judge_numbers
+from ddr_cli.papers.other_readings import judge_readings
+from ddr_cli.papers.reading_table import reading_table
 from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
-
-_ALWAYS_COUNTED = ("reproduced", "differs (higher)", "differs (lower)", "holds", "fails")
-CALIBRATION = "calibration"
-ALONE = "hold alone"
-"""The number of claims that hold over re-splits without Holm's correction."""
-
+from ddr_cli.papers.tables import count_tables
+from ddr_cli.papers.verdicts import claim_rows, mark_rows, number_rows, table_of
 
 _FEWEST_COMPARED = 6
 
 
 @dataclass(frozen=True)
-class ArtefactResult:
-    """An artefact, its existing runs, and the verdicts on its printed numbers and ratings.
+class ArtefactRuns:
+    """An artefact and its existing runs, with the results on its printed numbers for a figure.
 
     `own` are the runs whose figure is shown here: several artefacts may use one run.
     """
 
     artefact: Artefact
     summaries: tuple[Summary, ...]
-    numbers: tuple[NumberResult, ...]
-    marks: tuple[MarkResult, ...] = ()
+    numbers: tuple[NumberResult, ...] = ()
     own: tuple[Summary, ...] = ()
-
-    @property
-    def judged(self) -> tuple[NumberResult | MarkResult, ...]:
-        """All numbers and ratings that the paper prints here."""
-        return (*self.numbers, *self.marks)
 
     @property
     def compared(self) -> list[NumberResult]:
@@ -84,46 +74,20 @@ class ArtefactResult:
         """Whether any run is complete."""
         return any(summary.run.is_complete for summary in self.summaries)
 
-    @property
-    def not_testable(self) -> bool:
-        """Whether we have results for which the paper prints no number."""
-        return self.has_results and not self.judged and self.artefact.kind != "readings"
-
 
 @dataclass(frozen=True)
 class PaperResult:
-    """A paper with all its artefacts and claims evaluated."""
+    """A paper with the runs of its artefacts, its verdicts, and the interpretations' verdicts."""
 
     paper: Paper
-    artefacts: tuple[ArtefactResult, ...]
-    claims: tuple[ClaimResult, ...]
-    readings: tuple[ReadingResult, ...] = ()
+    artefacts: tuple[ArtefactRuns, ...]
+    verdicts: pd.DataFrame
+    readings: pd.DataFrame
 
-    def counts(self, view: View) -> Counter[str]:
-        """Return how often each verdict was given to a number or rating.
-
-        A printed number counts once: repetitions of it, and other interpretations, are shown but
-        not counted. Results that were used to choose an interpretation count as calibration.
-        """
-        found = _counted([each for result in self.artefacts for each in result.judged], view)
-        found["not testable"] += sum(result.not_testable for result in self.artefacts)
-        return +found
-
-    def claim_counts(self, view: View) -> Counter[str]:
-        """Return the same counts for the claims, and how many hold without Holm's correction."""
-        found = _counted(self.claims, view)
-        alone = sum(each.resplits.alone for each in self.claims)
-        found[ALONE] = found["holds"] + (alone if view == "resplits" else 0)
-        return +found
-
-
-def _counted(results: Sequence[Judged[Any, Any]], view: View) -> Counter[str]:
-    return Counter(
-        each.through(view).verdict if entry.is_counted(view) else CALIBRATION
-        for each in results
-        if (entry := each.entry).is_counted(view)
-        or (entry.calibration and not (entry.reading or entry.same_as))
-    )
+    def of(self, kind: str, artefact: str = "") -> pd.DataFrame:
+        """Return the verdicts of a kind, on one artefact or on all."""
+        own = self.verdicts[self.verdicts["kind"] == kind]
+        return own[own["artefact"] == artefact] if artefact else own
 
 
 @dataclass(frozen=True)
@@ -135,6 +99,11 @@ class Assessment:
     unread: tuple[str, ...] = ()
 
     @property
+    def verdicts(self) -> pd.DataFrame:
+        """The verdicts on all papers."""
+        return pd.concat([table_of(()), *(each.verdicts for each in self.papers)])
+
+    @property
     def summaries(self) -> list[Summary]:
         """Every run once, by name."""
         items = [item.summaries for result in self.papers for item in result.artefacts]
@@ -142,22 +111,9 @@ class Assessment:
         return [found[name] for name in sorted(found)]
 
     def counts(self) -> Iterator[pd.DataFrame]:
-        """Yield the counts of the verdicts on printed numbers and ratings, then on claims.
-
-        The index has the papers, and its name states which of the two is counted; the columns are
-        the verdicts that occur, and the most common ones; a cell is the paper's setting /
-        re-splits.
-        """
-        for kind, verdicts, count in (
-            ("printed numbers and ratings", get_args(Verdict), PaperResult.counts),
-            ("claims", get_args(ClaimVerdict), PaperResult.claim_counts),
-        ):
-            found = [[count(each, view) for view in VIEWS] for each in self.papers]
-            given = set(_ALWAYS_COUNTED).union(*itertools.chain.from_iterable(found))
-            shown = [name for name in (*verdicts, CALIBRATION, ALONE) if name in given]
-            rows = [[f"{own[name]} / {over[name]}" for name in shown] for own, over in found]
-            index = pd.Index([each.paper.short for each in self.papers], name=kind)
-            yield pd.DataFrame(rows, index=index, columns=shown)
+        """Yield the counts of the verdicts, see `ddr_cli.papers.tables.count_tables`."""
+        names = {each.paper.name: each.paper.short for each in self.papers}
+        return count_tables(self.verdicts, names)
 
 
 def assess(results: Path, paper: str | None = None) -> Assessment:
@@ -191,28 +147,41 @@ def assess(results: Path, paper: str | None = None) -> Assessment:
 
 
 def _assess_paper(paper: Paper, summaries: Mapping[str, Summary]) -> PaperResult:
-    homes = {
-        name: _home(paper, summary)
-        for name, summary in summaries.items()
-        if any(name in artefact.specs for artefact in paper.artefacts)
-    }
     claims = judge_claims(paper, summaries)
-    artefacts = tuple(
-        ArtefactResult(
-            artefact,
-            tuple(summaries[name] for name in artefact.specs if name in summaries),
-            tuple(
-                replace(each, claims=_claims_about(each, artefact, paper, claims))
-                for each in judge_numbers(artefact, summaries, paper.method)
-            ),
-            judge_marks(artefact, summaries),
-            tuple(summaries[name] for name in artefact.specs if homes.get(name) == artefact.id),
-        )
-        for artefact in paper.artefacts
-    )
+    artefacts = [_artefact_runs(each, paper, summaries, claims) for each in paper.artefacts]
+    rows = [row for item in artefacts for row in _rows_of(item, summaries)]
+    rows += [row for claim in claims for row in claim_rows(paper, claim)]
+    verdicts = table_of({"paper": paper.name, **row} for row in rows)
     numbers = [(each.artefact, each.numbers) for each in artefacts]
     readings = judge_readings(paper, summaries, numbers, claims)
-    return PaperResult(paper, artefacts, claims, readings)
+    return PaperResult(paper, tuple(artefacts), verdicts, reading_table(paper, verdicts, readings))
+
+
+def _artefact_runs(
+    artefact: Artefact,
+    paper: Paper,
+    summaries: Mapping[str, Summary],
+    claims: Sequence[ClaimResult],
+) -> ArtefactRuns:
+    runs = tuple(summaries[name] for name in artefact.specs if name in summaries)
+    numbers = tuple(
+        replace(each, claims=_claims_about(each, artefact, paper, claims))
+        for each in judge_numbers(artefact, summaries, paper.method)
+    )
+    own = tuple(each for each in runs if _home(paper, each) == artefact.id)
+    return ArtefactRuns(artefact, runs, numbers, own)
+
+
+def _rows_of(item: ArtefactRuns, summaries: Mapping[str, Summary]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an artefact's numbers and ratings, or that it has results without any."""
+    artefact = item.artefact
+    yield from number_rows(artefact, item.numbers)
+    yield from mark_rows(artefact, judge_marks(artefact, summaries))
+    if item.has_results and not artefact.entries and artefact.kind != "readings":
+        facts = {"artefact": artefact.id, "kind": "artefacts", "id": artefact.id, "counted": True}
+        facts |= {"text": artefact.title, "printed": "no number"}
+        for view in VIEWS:
+            yield facts | {"view": view, "verdict": "not testable", "shown": "not testable"}
 
 
 def _claims_about(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, get_args
 
+import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.papers.assess import Assessment
-from ddr_cli.papers.cells import kind_of
 from ddr_cli.papers.claims import ClaimVerdict
-from ddr_cli.papers.lookup import HEADINGS, VIEWS, Judged, View
+from ddr_cli.papers.lookup import HEADINGS, View
 from ddr_cli.papers.numbers import Verdict
+from ddr_cli.papers.verdicts import both
+from ddr_cli.papers.words import look_of
 
 RECORD = "verdicts.json"
 
@@ -26,29 +27,16 @@ _FILE = TypeAdapter(Record)
 
 def _rank(verdict: str) -> int:
     """Return a verdict's rank, bad to good; one that does not judge the paper ranks as good."""
-    return 0 if verdict == "not run" else {"differs": 1, "near": 2}.get(kind_of(verdict), 3)
+    return 0 if verdict == "not run" else {"bad": 1, "even": 2}.get(look_of(verdict), 3)
 
 
-def verdict_record(assessment: Assessment) -> Record:
-    """Return the verdicts of an assessment."""
-
-    def verdicts(result: Judged[Any, Any]) -> dict[View, Verdict | ClaimVerdict]:
-        return {view: result.through(view).verdict for view in VIEWS}
-
-    return {
-        result.paper.name: {
-            "numbers": {
-                f"{item.artefact.id}.{each.entry.id}": verdicts(each)
-                for item in result.artefacts
-                for each in item.judged
-            },
-            "claims": {each.entry.id: verdicts(each) for each in result.claims},
-            "parts": {
-                part.entry.id: verdicts(part) for each in result.claims for part in each.parts
-            },
-        }
-        for result in assessment.papers
-    }
+def verdict_record(table: pd.DataFrame) -> Record:
+    """Return the verdicts of a table."""
+    found: Record = {}
+    for own, over in both(table[table["kind"].isin(get_args(Kind))]):
+        of_paper = found.setdefault(own.paper, {kind: {} for kind in get_args(Kind)})
+        of_paper[own.kind][own.id] = {row.view: row.verdict for row in (own, over)}
+    return found
 
 
 def read_record(results: Path) -> Record:

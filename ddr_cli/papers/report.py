@@ -5,28 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ddr_cli.core.progress import progress_bar
-from ddr_cli.papers.assess import ArtefactResult, Assessment, PaperResult, assess
-from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table, reading_table
+from ddr_cli.papers.assess import ArtefactRuns, Assessment, PaperResult, assess
 from ddr_cli.papers.figure_notes import notes_on
 from ddr_cli.papers.markdown import paper_page
 from ddr_cli.papers.record import RECORD, read_record, regressions, verdict_record
-from ddr_cli.papers.tables import mark_data, matrix_of, number_data, number_table
+from ddr_cli.papers.tables import (
+    claim_table,
+    glossary_table,
+    has_own_form,
+    mark_data,
+    number_data,
+    number_table,
+    own_form,
+)
 from ddr_cli.report import Format
 from ddr_cli.report.chart import page_chart
-from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import PAGE
 from ddr_cli.report.run_files import write_derived, write_figure, write_file, write_run
-from ddr_cli.report.table import Table
 from ddr_cli.show.csv import csv
+from ddr_cli.show.html import html
 from ddr_cli.show.latex import latex
 from ddr_cli.show.markdown import markdown
+from ddr_cli.show.page import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,17 +60,12 @@ class ReportOutcome:
     unchanged: tuple[Path, ...] = ()
     page: Path | None = None
 
-    @cached_property
-    def own(self) -> tuple[OwnRun, ...]:
-        """The runs without a paper, compared on demand."""
-        return tuple(own_run(summary) for summary in self.assessment.others)
-
 
 def check_report(results: Path, *, paper: str | None = None) -> ReportOutcome:
     """Judge a results folder and compare it with the recorded verdicts; nothing is written."""
     assessment = assess(results, paper)
     recorded = read_record(results)
-    lost = regressions(recorded, verdict_record(assessment), paper)
+    lost = regressions(recorded, verdict_record(assessment.verdicts), paper)
     return ReportOutcome(assessment, tuple(lost), bool(recorded))
 
 
@@ -132,23 +134,28 @@ def write_report(
         )
 
         def pages() -> dict[str, bytes]:
-            from ddr_cli.papers.page import render_page
+            from ddr_cli.papers.page import report_page
 
             charts = {
                 name: page_chart(place, drawing.decode())
                 for place, (name, drawing) in enumerate(progress_bar(drawings.items(), "Page"))
             }
-            return {PAGE: render_page(assessment, outcome.own, charts, suites).encode()}
+            return {PAGE: html(report_page(assessment, charts, suites)).encode()}
 
         shown = repr([*drawings, suites, assessment.unread, paper]).encode()
         files += write_derived(target, PAGE, [shown, *drawings.values()], pages)[0]
     # A run that can't be read has no verdicts, so the record would lose them.
     if not assessment.unread:
-        record = read_record(results) | verdict_record(assessment)
+        record = read_record(results) | verdict_record(assessment.verdicts)
         text = json.dumps(record, indent=1, sort_keys=True) + "\n"
         files.append(write_file(results / RECORD, text))
     outcome.files, outcome.unchanged, outcome.page = tuple(files), tuple(unchanged), page
     return outcome
+
+
+def count_text(assessment: Assessment) -> str:
+    """Return the counts as Markdown tables: in the paper's own setting / over re-splits."""
+    return markdown(Grid(each.reset_index()) for each in assessment.counts() if len(each))
 
 
 def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
@@ -166,7 +173,7 @@ def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
                 yield write_file(path, as_pdf(_differences(item)))
 
 
-def _differences(item: ArtefactResult) -> Figure:
+def _differences(item: ArtefactRuns) -> Figure:
     # This import loads Matplotlib, which only figures need.
     from ddr_cli.papers.differences_figure import draw_differences
 
@@ -175,26 +182,26 @@ def _differences(item: ArtefactResult) -> Figure:
 
 def _write_tables(folder: Path, result: PaperResult, format: Format) -> Iterator[Path]:
     for item in result.artefacts:
-        matrix = matrix_of(item)
-        stem = folder / _stem(result, item)
-        if item.numbers:
-            shown = matrix.frame() if matrix else number_table(item.artefact, item.numbers)
-            yield from _write_table(stem, number_data(item.numbers), shown, format)
-        if item.marks and matrix:
-            yield from _write_table(stem, mark_data(item.marks), matrix.frame(), format)
-    for name, table in (("claims", claim_table), ("reading_verdicts", reading_table)):
-        if len(shown := table(result)):
+        artefact = item.artefact
+        if len(table := result.of("numbers", artefact.id)):
+            is_own = has_own_form(table, artefact)
+            shown = own_form(table, artefact) if is_own else number_table(table)
+            data = mark_data(table) if artefact.kind == "marks" else number_data(table)
+            yield from _write_table(folder / _stem(result, item), data, shown, format)
+    claims = claim_table(result.verdicts, result.paper)
+    for name, shown in (("claims", claims), ("reading_verdicts", result.readings)):
+        if len(shown):
             yield from _write_table(folder / f"{result.paper.name}_{name}", shown, shown, format)
 
 
-def _stem(result: PaperResult, item: ArtefactResult) -> str:
+def _stem(result: PaperResult, item: ArtefactRuns) -> str:
     return f"{result.paper.name}_{item.artefact.id}"
 
 
 def _write_table(stem: Path, data: pd.DataFrame, shown: pd.DataFrame, format: Format) -> list[Path]:
     return [
         write_file(
-            stem.with_name(stem.name + ending), text(Table(data if ending == ".csv" else shown))
+            stem.with_name(stem.name + ending), text(Grid(data if ending == ".csv" else shown))
         )
         for form, (ending, text) in _FORMS.items()
         if format in (form, Format.all)
@@ -204,7 +211,7 @@ def _write_table(stem: Path, data: pd.DataFrame, shown: pd.DataFrame, format: Fo
 def _copy_figures(
     folder: Path,
     result: PaperResult,
-    item: ArtefactResult,
+    item: ArtefactRuns,
     endings: Sequence[str] = (".svg", ".png"),
 ) -> Iterator[Path]:
     """Copy the figures of an artefact's runs to the report, under the artefact's name."""

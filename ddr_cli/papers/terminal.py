@@ -2,79 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
 from ddr_cli.papers.assess import Assessment, PaperResult
-from ddr_cli.papers.cells import (
-    difference_cell,
-    entry_text,
-    kind_of,
-    ours_text,
-    printed_text,
-    verdict_text,
-)
-from ddr_cli.papers.lookup import VIEWS, Judged, View
-from ddr_cli.papers.marks import MarkResult
-from ddr_cli.papers.numbers import NumberResult
-from ddr_cli.report.table import Table
-from ddr_cli.show.page import Badge, Look
-
-_LOOKS: dict[str, Look] = {"agrees": "good", "near": "even", "differs": "bad", "untold": "dim"}
+from ddr_cli.papers.verdicts import both, with_n
+from ddr_cli.papers.words import badge
+from ddr_cli.show.page import Grid
 
 
-def count_tables(assessment: Assessment) -> Iterable[Table]:
+def count_grids(assessment: Assessment) -> Iterator[Grid]:
     """Yield the counts of verdicts: in the paper's own setting / over re-splits."""
     for counts in assessment.counts():
         title = f"{str(counts.index.name).capitalize()}: the paper's setting / re-splits"
-        yield Table(counts.T.reset_index(names=""), title)
+        yield Grid(counts.T.reset_index(names=""), title)
 
 
-def paper_tables(result: PaperResult) -> Iterable[Table]:
+def paper_grids(result: PaperResult) -> Iterator[Grid]:
     """Yield the verdicts on a paper's printed numbers and claims, if there are results."""
-    what = result.paper.short
-    rows: list[tuple[Any, ...]] = []
-    for item in result.artefacts:
-        where = item.artefact.where
-        if item.not_testable:
-            verdict = Badge("not testable", "dim")
-            rows.append((f"{where}: {item.artefact.title}", "no number", verdict, verdict))
-        for each in item.judged if item.summaries else ():
-            printed = printed_text(each)
-            if isinstance(each, MarkResult):
-                printed = each.entry.printed or "–"
-            views = [(*_ours(each, view), _coloured(each, view)) for view in VIEWS]
-            rows.append((f"{where}: {entry_text(item.artefact, each)}", printed, *views))
-    if rows:
+    what, table = result.paper.short, result.verdicts
+    where = {item.artefact.id: item.artefact.where for item in result.artefacts}
+    with_runs = [item.artefact.id for item in result.artefacts if item.summaries]
+    shown = table[table["kind"].isin(["numbers", "artefacts"]) & table["artefact"].isin(with_runs)]
+    heads = ["the paper's setting", "re-splits"]
+    if len(shown):
+        rows = [
+            (
+                f"{where[pair[0].artefact]}: {pair[0].text}",
+                pair[0].printed_mark or pair[0].printed,
+                *(tuple(filter(str, (_ours(row), row.apart, badge(row)))) for row in pair),
+            )
+            for pair in both(shown)
+        ]
+        frame = pd.DataFrame(rows, columns=["", "printed", *(f"ours, {head}" for head in heads)])
         states = [f"{item.artefact.where}: {item.state}" for item in result.artefacts if item.state]
-        heads = ["", "printed", "ours, the paper's setting", "ours, re-splits"]
-        frame = pd.DataFrame(rows, columns=heads)
-        yield Table(frame, f"{what}: printed numbers", tuple(states), left=("printed",))
+        yield Grid(frame, f"{what}: printed numbers", tuple(states), left=("printed",))
     rows = [
-        (
-            result.paper.artefact(claim.entry.artefact).where,
-            claim.entry.sentence,
-            *(_coloured(claim, view) for view in VIEWS),
-        )
-        for claim in result.claims
-        if {claim.own.verdict, claim.resplits.verdict} != {"not run"}
+        (where[own.artefact], own.text, badge(own), badge(over))
+        for own, over in both(result.of("claims"))
+        if {own.verdict, over.verdict} != {"not run"}
     ]
     if rows:
-        heads = ["", "claim", "the paper's setting", "re-splits"]
-        yield Table(pd.DataFrame(rows, columns=heads), f"{what}: claims", left=tuple(heads))
+        heads = ["", "claim", *heads]
+        yield Grid(pd.DataFrame(rows, columns=heads), f"{what}: claims", left=tuple(heads))
 
 
-def _ours(result: NumberResult | MarkResult, view: View) -> tuple[str, ...]:
-    if isinstance(result, MarkResult):
-        return (result.through(view).kept or result.through(view).reason or "",)
-    verdict, metric = result.through(view), result.entry.metric
-    apart = difference_cell(verdict, metric)
-    return (ours_text(verdict, metric), apart) if apart else (ours_text(verdict, metric),)
-
-
-def _coloured(result: Judged[Any, Any], view: View) -> Badge:
-    verdict = result.through(view).verdict
-    look = _LOOKS[kind_of(verdict)] if result.entry.is_counted(view) else "dim"
-    return Badge(verdict_text(result, view), look)
+def _ours(row: Any) -> str:
+    return with_n(row) if row.metric else str(row.mark or row.note)

@@ -160,16 +160,8 @@ def _notes_of_a_run(
     for reason, untested in differences[~is_tested].groupby("interval"):
         yield f"{listed(list(untested.index))}: {reason}."
     theirs = next(iter(differences["against_track"]), track)
-    if _sees_test_set(track) != _sees_test_set(theirs):
-        saw, not_seen = "The methods in this table were", f"{against} was not"
-        if not _sees_test_set(track):
-            saw, not_seen = f"{against} was", "the methods in this table were not"
-        yield f"{saw} fitted with the unlabelled test samples; {not_seen}."
-    if _is_tuned(track) != _is_tuned(theirs):
-        words = (f"{against} is", "the methods in this table are")
-        if _is_tuned(track):
-            words = ("The methods in this table are", f"{against} is")
-        yield f"{words[0]} tuned; {words[1]} not."
+    if theirs != track:
+        yield f"{against} is {_kind(theirs)}; the methods in this table are {_kind(track)}."
     if rows["failed"].any():
         yield (
             "†: number of failed splits; a failed split is scored as the majority class of its "
@@ -202,6 +194,11 @@ def _track_words(found: Comparison, track: str) -> str:
     elif any(map(_is_tuned, tracks)):
         after = " at their defaults"
     return f", {' '.join(words)}{after}" if len(words) > 1 or after else ""
+
+
+def _kind(track: str) -> str:
+    seen = "transductive" if _sees_test_set(track) else "inductive"
+    return f"{seen} and {'tuned' if _is_tuned(track) else 'at the defaults'}"
 
 
 def _sees_test_set(track: str) -> bool:

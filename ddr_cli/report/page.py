@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-from typing import Any
 
-from jinja2 import Environment
+from markupsafe import Markup
 
 import ddr_cli
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.core.registry import spec_word
-from ddr_cli.show import html
+from ddr_cli.report.chart import Chart
 
 PAGE = "index.html"
-
-
-def slug(text: str) -> str:
-    """Return a text as part of a URL."""
-    return re.sub(r"\W+", "-", text).strip("-")
 
 
 def short(value: float) -> str:
@@ -27,16 +19,19 @@ def short(value: float) -> str:
     return "–" if math.isnan(value) else f"{float(f'{value:.3g}'):g}"
 
 
-def page_environment(*packages: str) -> Environment:
-    """Return the environment of these packages' templates and of the pages'."""
-    environment = html.page_environment(*packages)
-    environment.filters["slug"] = slug
-    environment.filters["spec_word"] = spec_word
-    return environment
+def drawing(chart: Chart, name: str) -> Markup:
+    """Return a figure's drawing for a page; `name` is its title if it has none."""
+    title = chart.title or name
+    return Markup(
+        '<svg role="img" aria-labelledby="{0}-t {0}-d" viewBox="0 0 {1:g} {2:g}" '
+        'style="--w:{1:.0f}px"><title id="{0}-t">{3}</title><desc id="{0}-d">{4}</desc>{5}</svg>'
+    ).format(
+        chart.name, chart.width, chart.height, title, chart.description or title, Markup(chart.body)
+    )
 
 
-def about(summaries: Sequence[Summary]) -> dict[str, Any]:
-    """Return the date and the code version of a page's results; of the latest run, if several.
+def about(summaries: Sequence[Summary]) -> str:
+    """Return the size, the days and the code version of a page's results; of the latest run.
 
     It does not depend on the clock or the working copy: the same journals give the same page.
     """
@@ -46,28 +41,16 @@ def about(summaries: Sequence[Summary]) -> dict[str, Any]:
         for name, run in runs.items()
         for session in run.manifest.sessions
     )
-    commit, version = "", ddr_cli.__version__
+    trials = sum(len(run.trials) for run in runs.values())
+    facts = [f"{len(runs)} runs, {trials:,} trials"]
+    version, git = ddr_cli.__version__, {}
     if sessions:
         _, name, place = sessions[-1]
         environment = runs[name].manifest.environments[place]
-        version = environment.versions.get("ddr") or version
-        git = environment.git or {}
-        commit = str(git.get("commit", ""))[:12] + (" with changes" if git.get("dirty") else "")
-    days = [day[:10] for day, *_ in sessions] or [""]
-    trials = sum(len(run.trials) for run in runs.values())
-    made = {"first": days[0], "last": days[-1], "version": version, "commit": commit}
-    return {"runs": len(runs), "trials": trials, **made}
-
-
-def ran(summary: Summary) -> str:
-    """Return a run's progress, cost and data."""
-    manifest = summary.run.manifest
-    parts = [summary.run.progress]
-    seconds = sum(session.cpu_seconds for session in manifest.sessions)
-    if seconds:
-        parts.append(f"{seconds / 60:.1f} minutes of CPU")
-    data = manifest.data
-    if data is not None:
-        # The first digits are enough to distinguish two versions of the data.
-        parts.append(f"{data.name} {data.fingerprint[:19]}")
-    return " · ".join(parts)
+        version, git = environment.versions.get("ddr") or version, environment.git or {}
+        days = (sessions[0][0][:10], sessions[-1][0][:10])
+        facts.append(f"results of {' to '.join(dict.fromkeys(days))}")
+    facts.append(f"ddr {version}")
+    if commit := git.get("commit"):
+        facts.append(f"commit {str(commit)[:12]}{' with changes' if git.get('dirty') else ''}")
+    return " · ".join(facts)

@@ -24,7 +24,7 @@ def page_environment(*packages: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"code": code, "cell": cell, "groups": _groups}
+    environment.filters |= {"code": code, "cell": cell, "groups": _groups, "slug": slug}
     for kind in (Text, Grid, Chart, Section, Markup):
         environment.tests[kind.__name__.lower()] = _is_a(kind)
     return environment
@@ -71,6 +71,11 @@ def cell(value: object) -> Markup:
         if each
     ]
     return Markup("<br>").join([cell(first) if isinstance(first, Badge) else first, *small])
+
+
+def slug(text: str) -> str:
+    """Return a text as part of a URL."""
+    return re.sub(r"\W+", "-", text).strip("-")
 
 
 @cache

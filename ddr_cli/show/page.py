@@ -78,6 +78,11 @@ class Grid:
         return (*self.notes, self.best_note) if self.best_note else self.notes
 
 
+def text_grid(frame: pd.DataFrame, title: str = "") -> Grid:
+    """Return a grid whose columns are all aligned left."""
+    return Grid(frame, title, left=tuple(map(str, frame.columns)))
+
+
 def text_of(cell: object) -> str:
     """Return the cell of a grid as text."""
     return "\n".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)

@@ -11,7 +11,7 @@ import numpy as np
 from ddr_cli.comparison.across_datasets import gains, wins_and_losses
 from ddr_cli.comparison.names import lower_is_better, method_name, metric_axis, number
 from ddr_cli.reducers.registry import reference
-from ddr_cli.report.page import slug
+from ddr_cli.show.html import slug
 from ddr_cli.spec.model import SplitSpec
 from ddr_cli.suite.audits import audit_line
 from ddr_cli.suite.benchmark import Benchmark

@@ -18,11 +18,11 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.core.progress import progress_bar
 from ddr_cli.figures.style import as_svg, rendered
 from ddr_cli.report.chart import Chart, colour_rules, page_chart
-from ddr_cli.report.page import PAGE, page_environment, short, slug
+from ddr_cli.report.page import PAGE, short
 from ddr_cli.report.run_files import write_derived
 from ddr_cli.report.table import Table
 from ddr_cli.show.csv import csv
-from ddr_cli.show.html import table
+from ddr_cli.show.html import page_environment, slug, table
 from ddr_cli.show.markdown import markdown
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import Suite

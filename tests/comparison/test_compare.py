@@ -267,7 +267,7 @@ def test_transductive_and_inductive_methods_have_tables_of_their_own(make):
     # A requested reference applies to both tables, with a note on what each method is fitted to.
     asked = compare([folder], against="none")
     assert list(asked.differences["against"]) == ["no reduction"] * 3
-    assert "no reduction was not" in in_words(asked)
+    assert "no reduction is inductive" in in_words(asked)
     assert len(draw_pairs(found).axes) == 2
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from ddr_cli.comparison.summary import summary_of
-from ddr_cli.papers.assess import ArtefactResult
+from ddr_cli.papers.assess import ArtefactRuns
 from ddr_cli.papers.differences_figure import draw_differences
 from ddr_cli.papers.figure_notes import notes_on
 from ddr_cli.papers.numbers import judge_numbers
@@ -21,7 +21,7 @@ def summaries():
 def test_printed_numbers_and_ours_have_a_panel_per_method(summaries):
     table = load_paper("nmmp").artefact("table4")
     results = judge_numbers(table, summaries)
-    item = ArtefactResult(table, tuple(summaries.values()), results)
+    item = ArtefactRuns(table, tuple(summaries.values()), results)
     figure = draw_differences(table.title, item.compared)
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         *("baseline", "LDA", "LMNN", "NMMP")

@@ -3,12 +3,12 @@ import pytest
 
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
-from ddr_cli.papers.cells import difference_cell
 from ddr_cli.papers.figure_notes import quoted_numbers
 from ddr_cli.papers.lookup import nearest_place
 from ddr_cli.papers.numbers import judge_numbers, verdict_on
 from ddr_cli.papers.questions import UnansweredError
 from ddr_cli.papers.schema import Artefact, PrintedNumber
+from ddr_cli.papers.verdicts import apart_text
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"beta": 0.5, "n_neighbors": 4}}
 KNN = {"name": "knn", "params": {"n_neighbors": 3}}
@@ -89,7 +89,7 @@ def test_the_monte_carlo_error_is_that_of_both_means(
     artefact = _artefact(_printed("10 %", sd=sd)).model_copy(update={"splits": splits})
     (result,) = judge_numbers(artefact, {"run": summary_of(folder)})
     assert result.own.error == pytest.approx(error)
-    assert difference_cell(result.own, "error").endswith(f" ± {200 * error:.2f}")
+    assert apart_text(result.own, "error").endswith(f" ± {200 * error:.2f}")
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@ import dataclasses
 import pytest
 
 from ddr_cli.comparison.summary import summarize, summary_of
-from ddr_cli.papers.assess import ArtefactResult
 from ddr_cli.papers.marks import judge_marks
 from ddr_cli.papers.schema import Artefact
-from ddr_cli.papers.tables import mark_data, matrix_of
+from ddr_cli.papers.tables import mark_data, own_form
+from ddr_cli.papers.verdicts import mark_rows, table_of
 
 MEASURES = {
     "separability": "separability",
@@ -55,8 +55,7 @@ def judged(tmp_path, write_results, make_spec):
             }
         )
         summaries = {"grid": summary_of(folder)}
-        results = judge_marks(artefact, summaries)
-        return ArtefactResult(artefact, tuple(summaries.values()), (), tuple(results))
+        return artefact, summaries["grid"], judge_marks(artefact, summaries)
 
     return build
 
@@ -80,7 +79,7 @@ def _values(separability, silhouette, accuracy):
     ],
 )
 def test_thresholds_give_the_mark(judged, values, sign):
-    (result,) = judged(values, "both").marks
+    _, _, (result,) = judged(values, "both")
     assert result.own.kept == sign
     assert result.resplits.verdict == "not applicable"
 
@@ -95,22 +94,24 @@ def test_thresholds_give_the_mark(judged, values, sign):
     ],
 )
 def test_a_mark_is_judged_by_what_it_keeps(judged, printed, verdict):
-    assert judged(_values(0.95, 0.0, 0.5), printed).marks[0].own.verdict == verdict
+    _, _, (result,) = judged(_values(0.95, 0.0, 0.5), printed)
+    assert result.own.verdict == verdict
 
 
 def test_the_median_over_the_repeats_decides(judged):
     # The mean of the silhouettes is above the threshold, but their median is not.
-    result = judged(_values(0.99, [0.1, 0.15, 0.9], 0.5), "separable", repeats=3).marks[0]
+    _, _, (result,) = judged(_values(0.99, [0.1, 0.15, 0.9], 0.5), "separable", repeats=3)
     assert (result.own.kept, result.own.n) == ("separable", 3)
     assert result.own.medians["silhouette"] == 0.15
     assert result.own.detail == "accuracy kept 99.00 %, silhouette 0.15, sub-class accuracy 50.00 %"
 
 
 def test_the_matrix_shows_printed_ours_verdict_and_medians(judged):
-    result = judged(_values(0.99, 0.5, 0.9), "separable")
-    frame = matrix_of(result).frame()
+    artefact, _, marks = judged(_values(0.99, 0.5, 0.9), "separable")
+    table = table_of(mark_rows(artefact, marks))
+    frame = own_form(table, artefact)
     assert list(frame.columns) == ["", " ", "Letter"]
-    assert frame.to_numpy().tolist() == [
+    assert frame.map(str).to_numpy().tolist() == [
         ["LFDA", "printed", "△"],
         ["", "ours, all samples", "○"],
         ["", "verdict", "differs"],
@@ -119,13 +120,12 @@ def test_the_matrix_shows_printed_ours_verdict_and_medians(judged):
         ["", "sub-class accuracy", "90.00 %"],
         ["", "note", "Letter, reason: unknown"],
     ]
-    (row,) = mark_data(result.marks).to_dict("records")
+    (row,) = mark_data(table).to_dict("records")
     assert (row["own_mark"], row["own_silhouette"], row["own_verdict"]) == ("both", 0.5, "differs")
 
 
 def test_a_missing_measure_is_not_run(judged):
-    result = judged(_values(0.99, 0.5, 0.9), "both")
-    artefact, (summary,) = result.artefact, result.summaries
+    artefact, summary, _ = judged(_values(0.99, 0.5, 0.9), "both")
     trials = summary.run.trials
     rest = trials[trials["classifier"] != "subclass_silhouette"]
     run = dataclasses.replace(

@@ -13,9 +13,10 @@ from ddr_cli.cli.app import app as main_app
 from ddr_cli.cli.report import report as report_command
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
-from ddr_cli.papers.claim_tables import count_text
 from ddr_cli.papers.record import regressions
-from ddr_cli.papers.report import check_report, write_report
+from ddr_cli.papers.report import check_report, count_text, write_report
+from ddr_cli.papers.tables import counts as counted
+from ddr_cli.papers.verdicts import both
 from ddr_cli.report import Format
 from ddr_cli.report.run_files import write_run
 from ddr_cli.show.html import table as html_table
@@ -208,7 +209,7 @@ def test_the_table_holds_printed_ours_and_verdict(written):
 
 def test_claims_are_given_two_verdicts(written):
     (paper,) = written[1].assessment.papers
-    found = {each.entry.id: (each.own.verdict, each.resplits.verdict) for each in paper.claims}
+    found = {own.id: (own.verdict, over.verdict) for own, over in both(paper.of("claims"))}
     assert found["fig2-knn-half"] == ("holds", "fails")
     assert found["gain"] == ("holds", "fails")
     assert found["fig4-knn"] == ("not run", "not run")
@@ -218,10 +219,8 @@ def test_claims_are_given_two_verdicts(written):
 def test_the_counts_are_those_of_the_verdicts(written):
     numbers, claims = written[1].assessment.counts()
     (result,) = written[1].assessment.papers
-    for counts, views in (
-        (numbers, (result.counts("own"), result.counts("resplits"))),
-        (claims, (result.claim_counts("own"), result.claim_counts("resplits"))),
-    ):
+    for counts, what in ((numbers, "numbers"), (claims, "claims")):
+        views = [counted(result.verdicts, what, view) for view in ("own", "resplits")]
         assert list(counts.index) == [result.paper.short]
         found = {name: [int(n) for n in counts[name].iloc[0].split(" / ")] for name in counts}
         for place, view in enumerate(views):

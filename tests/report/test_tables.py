@@ -3,11 +3,10 @@ import re
 import pytest
 
 from ddr_cli.comparison.summary import summary_of
-from ddr_cli.papers.assess import ArtefactResult
-from ddr_cli.papers.cells import ratio_text
 from ddr_cli.papers.numbers import judge_numbers, time_ratios
 from ddr_cli.papers.schema import Artefact
-from ddr_cli.papers.tables import matrix_of, number_data
+from ddr_cli.papers.tables import has_own_form, number_data, own_form, ratio_text
+from ddr_cli.papers.verdicts import number_rows, table_of
 from ddr_cli.report.run_tables import run_table
 from ddr_cli.show.latex import latex
 from ddr_cli.show.markdown import markdown
@@ -60,16 +59,20 @@ def result(tmp_path, write_results, make_spec):
             "printed": PRINTED,
         }
     )
-    summaries = {"iris": summary_of(folder)}
-    return ArtefactResult(
-        artefact, tuple(summaries.values()), tuple(judge_numbers(artefact, summaries, "nmmp"))
-    )
+    return artefact, judge_numbers(artefact, {"iris": summary_of(folder)}, "nmmp")
 
 
-def test_the_papers_table_has_ours_under_each_number(result):
-    frame = matrix_of(result).frame()
+@pytest.fixture
+def frame(result):
+    artefact, numbers = result
+    table = table_of(number_rows(artefact, numbers))
+    assert has_own_form(table, artefact)
+    return own_form(table, artefact)
+
+
+def test_the_papers_table_has_ours_under_each_number(frame):
     assert list(frame.columns) == ["", " ", "baseline", "LMNN", "NMMP"]
-    assert frame.to_numpy().tolist() == [
+    assert frame.map(str).to_numpy().tolist() == [
         ["Iris", "printed", "–", "96.2 % ± 1 %", "96.5 % ± 1 %"],
         ["", "ours, random splits, n = 4", "90.00 ± 0.00 %", "95.00 ± 0.00 %", "97.00 ± 0.00 %"],
         ["", "verdict", "not testable", "differs (lower)", "reproduced"],
@@ -82,19 +85,19 @@ def test_the_papers_table_has_ours_under_each_number(result):
     ]
 
 
-def test_the_matrix_as_text(result):
-    table = Grid(matrix_of(result).frame())
+def test_the_matrix_as_text(frame):
+    table = Grid(frame)
     assert "| Iris | printed | – | 96.2 % ± 1 % |" in markdown([table])
     assert r"100 $\times$" in latex(table)
     assert r"96.2 \% $\pm$ 1 \%" in latex(table)
 
 
 def test_times_stand_in_the_data_as_ratios(result):
-    found = time_ratios(result.numbers)
+    found = time_ratios(result[1])
     assert set(found) == {"iris-lmnn"}
     assert found["iris-lmnn"].ours == 100.0
     assert found["iris-lmnn"].printed == pytest.approx(245.5)
-    rows = number_data(result.numbers).set_index("id")
+    rows = number_data(table_of(number_rows(*result))).set_index("id")
     assert rows.at["iris-lmnn", "fit_seconds_ratio"] == 100.0
     assert rows.at["iris-lmnn", "fit_seconds_than"] == "NMMP"
 

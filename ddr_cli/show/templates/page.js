@@ -36,6 +36,7 @@
   }
   for (const table of all("table.sortable")) {
     all("thead th", table).forEach((head, place) => {
+      if (!head.textContent.trim()) return;
       const button = make("button", { type: "button" });
       button.append(...head.childNodes);
       button.addEventListener("click", () => sort(table, place));
@@ -126,12 +127,13 @@
 
   /* Tables and figures that are wider than the window say so. */
   const frames = new ResizeObserver((seen) => {
-    for (const { target } of seen)
-      target.classList.toggle("more", target.scrollWidth > target.clientWidth + 2);
+    for (const frame of new Set(seen.map(({ target }) => target.closest(".wide"))))
+      frame.classList.toggle("more", frame.scrollWidth > frame.clientWidth + 2);
   });
   for (const frame of all(".wide")) {
     frame.after(make("p", { className: "hint", ariaHidden: "true" }, "Scroll sideways to see the rest →"));
     frames.observe(frame);
+    frames.observe(frame.firstElementChild);
   }
 
   /* A line of text next to the pointer. */
