@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ddr_cli.comparison.names import method_name, metric_name, number
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.figures.embeddings import DrawnEmbedding, drawn_embeddings, point_groups
 from ddr_cli.papers import cells, sentences
 from ddr_cli.papers.assess import Assessment
 from ddr_cli.papers.claim_tables import glossary_table, reading_table
@@ -22,9 +21,10 @@ from ddr_cli.papers.numbers import NumberResult, time_ratios
 from ddr_cli.papers.questions import MethodSelector, Near
 from ddr_cli.papers.schema import Part
 from ddr_cli.papers.tables import matrix_of
-from ddr_cli.report.chart import Chart, colour_rules, on_dark
+from ddr_cli.report.chart import Chart
 from ddr_cli.report.own_runs import OwnRun
 from ddr_cli.report.page import about, page_environment, ran
+from ddr_cli.report.run_embeddings import DrawnEmbedding, drawn_embeddings
 from ddr_cli.report.table import Table
 from ddr_cli.show.html import table
 
@@ -71,7 +71,6 @@ def render_page(
             others=own,
             suites=suites,
             charts=charts,
-            colour_rules=colour_rules(charts.values()),
             points=page_points,
             counts=assessment.counts(),
             matrix_of=matrix_of,
@@ -152,20 +151,18 @@ def page_points(summary: Summary) -> list[dict[str, Any]]:
     for each in drawn_embeddings(summary):
         if each.dimension == 2:
             shared.setdefault((each.kept.split_hash, each.kept.y), []).append(each)
-    few = (planes for planes in shared.values() if len(point_groups(planes[0])) <= _GROUPS)
+    few = (planes for planes in shared.values() if planes[0].samples["code"].max() < _GROUPS)
     return [_group(planes) for planes in few]
 
 
 def _group(planes: Sequence[DrawnEmbedding]) -> dict[str, Any]:
-    first = planes[0]
-    groups = point_groups(first)
-    codes = np.zeros(len(first.y), dtype=np.uint8)
-    for place, group in enumerate(groups):
-        codes[group.members] = place
+    samples = planes[0].samples
+    groups = samples.sort_values("code").drop_duplicates("code")
+    codes = samples["code"].rank(method="dense").astype(int) - 1
     return {
-        "groups": [[group.name, group.colour, on_dark(group.colour)] for group in groups],
-        "y": _packed(codes),
-        "test": _packed(first.is_test),
+        "groups": groups[["group", "colour"]].to_numpy().tolist(),
+        "y": _packed(codes.to_numpy()),
+        "test": _packed(samples["test"].to_numpy()),
         "planes": [[each.title, ", ".join(each.scores), _coordinates(each)] for each in planes],
     }
 

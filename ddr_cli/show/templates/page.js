@@ -147,40 +147,6 @@
     tip.style.top = `${Math.max(4, event.clientY - height - 12)}px`;
   };
 
-  /* Figures: the value of the nearest point, and which series are drawn. */
-  for (const svg of all(".chart svg")) {
-    const told = all("use", svg).filter((use) => use.querySelector("title"));
-    const texts = new Map(told.map((use) => {
-      const title = use.querySelector("title");
-      title.remove();
-      return [use, title.textContent];
-    }));
-    if (told.length) {
-      svg.addEventListener("pointermove", (event) => {
-        let best = null, least = 20 ** 2;
-        for (const use of told) {
-          if (use.closest(".out")) continue;
-          const box = use.getBoundingClientRect();
-          const away = (box.x + box.width / 2 - event.clientX) ** 2 + (box.y + box.height / 2 - event.clientY) ** 2;
-          if (away < least) [best, least] = [use, away];
-        }
-        tell(best && texts.get(best), event);
-      });
-      svg.addEventListener("pointerleave", () => tell(""));
-    }
-    const series = Map.groupBy
-      ? Map.groupBy(all("[data-series]", svg), (each) => each.dataset.series) : new Map();
-    if (series.size < 2 || svg.closest(".panels")) continue;
-    const tools = make("fieldset", { className: "tools" });
-    tools.setAttribute("aria-label", "Methods in the figure");
-    for (const [name, drawn] of series) {
-      const box = make("input", { type: "checkbox", checked: true });
-      box.addEventListener("change", () => drawn.forEach((each) => each.classList.toggle("out", !box.checked)));
-      tools.append(make("label", {}, box, ` ${name}`));
-    }
-    svg.closest(".wide").nextElementSibling.after(tools);
-  }
-
   /* Points of embeddings: one plane per method, a point lit in all of them. */
   const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   function linked(group, place) {
@@ -199,9 +165,8 @@
       return { x, y, canvas, title, scores };
     });
     const count = make("p", { className: "legend" });
-    const edge = 8;
+    const edge = 8, colours = group.groups.map(([, colour]) => colour);
     const draw = () => {
-      const style = getComputedStyle(document.documentElement);
       for (const plane of planes) {
         const { canvas } = plane, size = canvas.clientWidth, dense = devicePixelRatio || 1;
         if (!size) continue;
@@ -221,23 +186,16 @@
         }
         pen.globalAlpha = 1;
         if (lit >= 0) {
-          pen.fillStyle = style.getPropertyValue("--ink");
+          pen.fillStyle = "#000";
           put(lit, 6.5);
           pen.fillStyle = colours[kinds[lit]];
           put(lit, 4.5);
         }
         if (box?.plane === plane) {
-          pen.strokeStyle = style.getPropertyValue("--ink");
+          pen.strokeStyle = "#000";
           pen.strokeRect(box.x, box.y, box.w, box.h);
         }
       }
-    };
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    let colours;
-    const dress = () => {
-      colours = group.groups.map(([, light, night]) => (dark.matches ? night : light));
-      all(".swatch", tools).forEach((swatch, i) => { swatch.style.background = colours[i]; });
-      draw();
     };
     const nearest = (plane, event) => {
       const frame = plane.canvas.getBoundingClientRect(), room = frame.width - 2 * edge;
@@ -286,8 +244,10 @@
       canvas.addEventListener("pointerleave", () => { lit = -1; tell(""); draw(); });
     }
     const tools = make("div", { className: "tools" });
-    group.groups.forEach(([name], kind) => {
-      const button = make("button", { type: "button", ariaPressed: "true" }, make("span", { className: "swatch" }), name);
+    group.groups.forEach(([name, colour], kind) => {
+      const swatch = make("span", { className: "swatch" });
+      swatch.style.background = colour;
+      const button = make("button", { type: "button", ariaPressed: "true" }, swatch, name);
       button.addEventListener("click", () => {
         if (!off.delete(kind)) off.add(kind);
         button.ariaPressed = String(!off.has(kind));
@@ -301,8 +261,7 @@
     const details = make("details", {}, make("summary", {}, `${planes.length} linked scatter plots${place ? ` (${place + 1})` : ""}`),
       make("p", { className: "legend" }, "Point at a sample to highlight it in every plot. Drag a frame to select samples. Click a class to hide or show it."),
       tools, shown, count);
-    details.addEventListener("toggle", dress);
-    dark.addEventListener("change", dress);
+    details.addEventListener("toggle", draw);
     addEventListener("resize", () => details.open && draw());
     return details;
   }
