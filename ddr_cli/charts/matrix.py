@@ -15,7 +15,7 @@ from ddr_cli.charts.style import Words
 
 # All colours are light enough for dark numbers on them.
 _ENDS = LinearSegmentedColormap.from_list("ends", ["#f0a868", "#ffffff", "#74aedc"])
-_BEST = LinearSegmentedColormap.from_list("best", ["#f4f8fd", "#b7d3ee", "#74aedc"])
+_BEST = LinearSegmentedColormap.from_list("best", ["#d5e4f3", "#74aedc"])
 _ENDS.set_bad("#eeeeee")
 _EDGE = "#cccccc"
 _NAME_WIDTH, _LONG = 18, 60  # letters

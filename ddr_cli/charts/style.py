@@ -68,7 +68,7 @@ NEUTRAL = "#666666"
 UNDER_TEXT: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
 """A pale box behind text on a drawing; outlined letters would be shapes in an SVG."""
 ON_CELL = "#111111"
-"""Text on a pale cell; not black, which is inverted on a dark page."""
+"""Text on a pale cell, which stays dark on a dark page."""
 # A star always marks a number from a paper.
 STAR: dict[str, Any] = {
     "marker": "*",

@@ -21,7 +21,7 @@ from ddr_cli.papers.numbers import NumberResult, time_ratios
 from ddr_cli.papers.questions import MethodSelector, Near
 from ddr_cli.papers.schema import Part
 from ddr_cli.papers.tables import matrix_of
-from ddr_cli.report.chart import Chart
+from ddr_cli.report.chart import Chart, on_dark
 from ddr_cli.report.own_runs import OwnRun
 from ddr_cli.report.page import about, page_environment, ran
 from ddr_cli.report.run_embeddings import DrawnEmbedding, drawn_embeddings
@@ -160,7 +160,10 @@ def _group(planes: Sequence[DrawnEmbedding]) -> dict[str, Any]:
     groups = samples.sort_values("code").drop_duplicates("code")
     codes = samples["code"].rank(method="dense").astype(int) - 1
     return {
-        "groups": groups[["group", "colour"]].to_numpy().tolist(),
+        "groups": [
+            [group, colour, on_dark(colour)]
+            for group, colour in zip(groups["group"], groups["colour"], strict=True)
+        ],
         "y": _packed(codes.to_numpy()),
         "test": _packed(samples["test"].to_numpy()),
         "planes": [[each.title, ", ".join(each.scores), _coordinates(each)] for each in planes],

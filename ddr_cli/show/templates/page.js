@@ -165,8 +165,9 @@
       return { x, y, canvas, title, scores };
     });
     const count = make("p", { className: "legend" });
-    const edge = 8, colours = group.groups.map(([, colour]) => colour);
+    const edge = 8;
     const draw = () => {
+      const style = getComputedStyle(document.documentElement);
       for (const plane of planes) {
         const { canvas } = plane, size = canvas.clientWidth, dense = devicePixelRatio || 1;
         if (!size) continue;
@@ -186,16 +187,23 @@
         }
         pen.globalAlpha = 1;
         if (lit >= 0) {
-          pen.fillStyle = "#000";
+          pen.fillStyle = style.getPropertyValue("--ink");
           put(lit, 6.5);
           pen.fillStyle = colours[kinds[lit]];
           put(lit, 4.5);
         }
         if (box?.plane === plane) {
-          pen.strokeStyle = "#000";
+          pen.strokeStyle = style.getPropertyValue("--ink");
           pen.strokeRect(box.x, box.y, box.w, box.h);
         }
       }
+    };
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    let colours;
+    const dress = () => {
+      colours = group.groups.map(([, light, night]) => (dark.matches ? night : light));
+      all(".swatch", tools).forEach((swatch, i) => { swatch.style.background = colours[i]; });
+      draw();
     };
     const nearest = (plane, event) => {
       const frame = plane.canvas.getBoundingClientRect(), room = frame.width - 2 * edge;
@@ -244,10 +252,8 @@
       canvas.addEventListener("pointerleave", () => { lit = -1; tell(""); draw(); });
     }
     const tools = make("div", { className: "tools" });
-    group.groups.forEach(([name, colour], kind) => {
-      const swatch = make("span", { className: "swatch" });
-      swatch.style.background = colour;
-      const button = make("button", { type: "button", ariaPressed: "true" }, swatch, name);
+    group.groups.forEach(([name], kind) => {
+      const button = make("button", { type: "button", ariaPressed: "true" }, make("span", { className: "swatch" }), name);
       button.addEventListener("click", () => {
         if (!off.delete(kind)) off.add(kind);
         button.ariaPressed = String(!off.has(kind));
@@ -261,7 +267,8 @@
     const details = make("details", {}, make("summary", {}, `${planes.length} linked scatter plots${place ? ` (${place + 1})` : ""}`),
       make("p", { className: "legend" }, "Point at a sample to highlight it in every plot. Drag a frame to select samples. Click a class to hide or show it."),
       tools, shown, count);
-    details.addEventListener("toggle", draw);
+    details.addEventListener("toggle", dress);
+    dark.addEventListener("change", dress);
     addEventListener("resize", () => details.open && draw());
     return details;
   }
