@@ -23,15 +23,13 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.runs import split_family
 from ddr_cli.comparison.summary import Summary, find_item, same_value, swept_columns
+from ddr_cli.engine.kept_samples import generated_samples
 from ddr_cli.rows import embeddings as kept_files
 from ddr_cli.rows.embeddings import KeptEmbedding
-from ddr_cli.rows.manifest import DataIdentity
-from ddr_cli.spec import Spec
 from ddr_cli.spec.components import Item
 
 _MOST_SCORES = 4
 _NO_DIRECTION = (np.nan, np.nan)
-_GENERATED = "generated"  # the licence in the cards of generated data
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +129,7 @@ def _with_data(summary: Summary, found: list[DrawnEmbedding]) -> list[DrawnEmbed
     identity = summary.run.manifest.data
     if identity is None or not found:
         return found
-    points = _generated_points(summary.run.spec, identity)
+    points = generated_samples(summary.run.spec, identity)
     # Embeddings stored by an earlier version of the spec may be of other samples.
     if points is None or any(each.kept.split_hash != points[0] for each in found):
         return found
@@ -144,37 +142,6 @@ def _with_data(summary: Summary, found: list[DrawnEmbedding]) -> list[DrawnEmbed
     title = f"the data: features 1 and 2 of {X.shape[1]}"
     data = replace(first, title=title, scores=(), mark="", coordinates=X[:, :n], prototypes=None)
     return [data, *found]
-
-
-def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.float64]] | None:
-    """Return the features of the samples whose embeddings are stored, with the hash of their split.
-
-    None for measured data, because a figure reads no data files.
-    """
-    # Importing these modules loads scikit-learn.
-    from ddr_cli.data import load_card, load_dataset
-    from ddr_cli.engine.plan.plan import make_plan
-    from ddr_cli.engine.work.draws import Draws
-    from ddr_cli.engine.work.schedule import kept_rows
-    from ddr_cli.spec.components import ClassifierSpec, ReducerSpec
-    from ddr_cli.spec.sweeps import TRAIN
-
-    card = load_card(spec.card)
-    if card.licence != _GENERATED or card.generate is None or spec.embeddings is None:
-        return None
-    dataset = load_dataset(spec.card, options=data.options)
-    if dataset.fingerprint != data.fingerprint:
-        return None
-    # The samples do not depend on the methods. Placeholders are used because the methods of a spec
-    # for an older `ddr` may have had other parameters.
-    pieces = {"reducers": (ReducerSpec(name="none"),), "classifiers": (ClassifierSpec(name="knn"),)}
-    sweep = {name: values for name, values in spec.sweep.items() if name == TRAIN}
-    update = {**pieces, "measures": (), "controls": (), "tune": None, "sweep": sweep}
-    plan = make_plan(spec.model_copy(update=update), data)
-    split, seed, _ = Draws(plan, dataset)(next(iter(plan.fits)))
-    rows = np.concatenate([split.train, split.test])
-    kept = np.asarray(kept_rows(spec.embeddings.points, len(rows), seed), dtype=np.intp)
-    return split.hash, np.asarray(dataset.X[rows[kept]], dtype=float)
 
 
 def _in_plane(embedding: DrawnEmbedding, X: NDArray[np.float64]) -> DrawnEmbedding:
