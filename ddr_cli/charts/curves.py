@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,36 +67,28 @@ def curves(
     with style.house_style():
         figure = style.new_figure(*_size(rows, columns, lines, small=others))
         grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
-        grey = _all_in_one(rows)
-        shown = list(_lines(_main(rows[rows["panel"] == reference])))[:1]
-        for place, axes in enumerate(grid.flat):
-            if place >= n:
-                axes.remove()
-                continue
-            own = rows[rows["panel"] == panels[place]]
-            if others:
-                axes.plot(*grey, color=style.OTHERS, lw=0.7, zorder=1.2)
-                for _, line in shown:
-                    axes.plot(line["x"], line["value"], zorder=1.3, **REFERENCE)
+        shown = {panel: rows[rows["panel"] == panel] for panel in panels}
+        if others:
+            _draw_behind(list(grid.flat[:n]), rows, reference)
+        for axes, (panel, own) in zip(grid.flat, shown.items(), strict=False):
             _draw(axes, own, named=not others)
             title = {"fontsize": 8.5, "pad": 3} if n > _MANY else {}
-            axes.set_title(style.in_lines(panels[place], 2.9), loc="left", **title)
-            axes.tick_params(labelbottom=place + columns >= n)
-        first = grid[0, 0]
-        note = _value_limits(first, rows, words, stars, cut=cut, few=others)
-        _parameter_axis(first, rows["x"].dropna(), log, ticks)
-        texts = []
-        for panel, axes in zip(panels, grid.flat, strict=False):
-            if stars is not None:
-                texts += _mark_numbers(axes, stars[stars["panel"] == panel])
+            axes.set_title(style.in_lines(panel, 2.9), loc="left", **title)
             if level is not None:
                 axes.axhline(level, **style.LARGEST)
+        style.remove_empty(grid, n)
+        if stars is None:
+            stars = pd.DataFrame(columns=["panel", "value"])
+        note = _value_limits(grid[0, 0], rows, words, stars["value"], cut=cut, few=others)
+        _parameter_axis(grid[0, 0], rows["x"].dropna(), log, ticks)
         style.finish(figure, words, [style.legend_entry(note)] if note else [])
         style.name_axes(figure, grid, words)
         if n > _MANY:
             _lay_out_quickly(figure)
-        ends = [] if others else zip(panels, grid.flat, strict=False)
-        labels = [_name_ends(axes, rows[rows["panel"] == panel]) for panel, axes in ends]
+        texts, labels = [], []
+        for axes, (panel, own) in zip(grid.flat, shown.items(), strict=False):
+            texts += _mark_numbers(axes, stars[stars["panel"] == panel])
+            labels += [] if others else [_name_ends(axes, own)]
         # The panels get their final size only after the title, the legend and labels are added.
         style.lay_out(figure)
         style.move_off_curves(texts)
@@ -137,12 +129,19 @@ def _lines(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield str(name), own.sort_values("x")
 
 
-def _all_in_one(rows: pd.DataFrame) -> Any:
-    """Return the places of all curves as a single line, with gaps at nan between them."""
+def _draw_behind(panels: Sequence[Axes], rows: pd.DataFrame, reference: str) -> None:
+    """Draw all curves in grey, and the first of the reference, behind those of each panel."""
+    main = _main(rows)
+    # A single line, with gaps at nan, draws the curves of all panels.
     gap = np.full((1, 2), np.nan)
-    lines = (own for _, panel in _main(rows).groupby("panel") for _, own in _lines(panel))
+    lines = (own for _, panel in main.groupby("panel") for _, own in _lines(panel))
     parts = [part for own in lines for part in (own[["x", "value"]].to_numpy(dtype=float), gap)]
-    return np.concatenate(parts or [gap]).T
+    grey = np.concatenate(parts or [gap]).T
+    first = [own for _, own in _lines(main[main["panel"] == reference])][:1]
+    for axes in panels:
+        axes.plot(*grey, color=style.OTHERS, lw=0.7, zorder=1.2)
+        for own in first:
+            axes.plot(own["x"], own["value"], zorder=1.3, **REFERENCE)
 
 
 def _draw(axes: Axes, rows: pd.DataFrame, *, named: bool) -> None:
@@ -203,7 +202,7 @@ def _value_limits(
     axes: Axes,
     rows: pd.DataFrame,
     words: Words,
-    stars: pd.DataFrame | None,
+    stars: pd.Series[float],
     *,
     cut: bool,
     few: bool,
@@ -223,9 +222,8 @@ def _value_limits(
     scale = axes.yaxis.get_transform()
     low, high = scale.transform(np.array([shown.min(), top if cut else shown.max()]))
     span = float(high - low) or abs(float(high)) or 1.0
-    others = [*level["value"], *([] if stars is None else stars["value"])]
     with np.errstate(divide="ignore"):
-        placed = scale.transform(np.array(others, dtype=float))
+        placed = scale.transform(np.array([*level["value"], *stars], dtype=float))
     near = placed[(placed >= low - span) & (placed <= high + span)]
     low, high = min([low, *near]), max([high, *near])
     pad = 0.04 * (high - low or span)

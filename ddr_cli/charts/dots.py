@@ -56,10 +56,9 @@ def dots(
     series = [] if joined else list(rows["series"].dropna().unique())
     across = min(across, len(panels))
     down, shared = -(-len(panels) // across), across > 1
-    lines = {
-        panel: list((rows if shared else rows[rows["panel"] == panel])["line"].unique())
-        for panel in panels
-    }
+    lines = {panel: tuple(own["line"].unique()) for panel, own in rows.groupby("panel", sort=False)}
+    if shared:
+        lines = dict.fromkeys(panels, tuple(rows["line"].unique()))
     tall = [len(lines[panel]) + (0.34 if len(panels) > 1 else 0.0) for panel in panels[::across]]
     each = max(0.23 if sum(tall) > _MANY else 0.36, 0.2 * len(series))
     with style.house_style():
@@ -73,22 +72,22 @@ def dots(
             for row in own.to_dict("records"):
                 place = lines[panel].index(row["line"])
                 _dot(axes, row, place, _shift(series, row["series"]), limits)
-            if joined:
-                ends = own.groupby("line", sort=False)["value"].agg(["min", "max"])
-                axes.hlines(range(len(ends)), ends["min"], ends["max"], color=style.NEUTRAL, lw=1.2)
             if not shared or axes is grid[0, 0]:
                 style.name_lines(axes, lines[panel])
             axes.grid(visible=False, axis="y")
             axes.set_title(panel, loc="left")
-            if "note" in own:
-                _write_notes(axes, own["note"], words.y)
-        for axes in grid.flat[len(panels) :]:
-            axes.remove()
-        _value_axes(list(grid.flat[: len(panels)]), rows, words, limits, shared)
-        for axes in grid.flat[: len(panels)]:
-            low, high = axes.get_xlim()
-            if reference is not None and low <= reference <= high:
-                axes.axvline(reference, **style.LARGEST)
+        if joined:
+            _join(grid[0, 0], rows)
+        if "note" in rows:
+            _write_notes(grid[0, 0], rows["note"], words.y)
+        style.remove_empty(grid, len(panels))
+        shown = list(grid.flat[: len(panels)])
+        if shared or limits is not None:
+            shown[0].set_xlim(limits)
+            style.value_axis(shown[0], rows["value"].dropna(), "x", words)
+        else:
+            _value_axes(shown, rows, words)
+        _draw_reference(shown, reference)
         style.finish(figure, words)
         style.name_axes(figure, grid, replace(words, y=""))
     return figure
@@ -112,6 +111,19 @@ def two_ends(
         legend.append(style.legend_entry("majority class", **style.LARGEST))
     words = replace(words, legend=legend)
     return dots(pd.concat(parts), words, reference=reference, joined=True)
+
+
+def _join(axes: Axes, rows: pd.DataFrame) -> None:
+    """Draw a stroke between the lowest and the highest value of each line."""
+    ends = rows.groupby("line", sort=False)["value"].agg(["min", "max"])
+    axes.hlines(range(len(ends)), ends["min"], ends["max"], color=style.NEUTRAL, linewidth=1.2)
+
+
+def _draw_reference(panels: Sequence[Axes], value: float | None) -> None:
+    for axes in panels:
+        low, high = axes.get_xlim()
+        if value is not None and low <= value <= high:
+            axes.axvline(value, **style.LARGEST)
 
 
 def _write_notes(axes: Axes, notes: pd.Series[str], name: str) -> None:
@@ -155,19 +167,8 @@ def _dot(
     axes.plot([value], [at], color=colour, zorder=4, **look)
 
 
-def _value_axes(
-    panels: Sequence[Axes],
-    rows: pd.DataFrame,
-    words: Words,
-    limits: tuple[float, float] | None,
-    shared: bool,
-) -> None:
+def _value_axes(panels: Sequence[Axes], rows: pd.DataFrame, words: Words) -> None:
     """Scale the axes of values: panels with a narrow range share one, the others another."""
-    if limits is not None or shared:
-        for axes in panels:
-            axes.set_xlim(limits)
-        style.value_axis(panels[0], rows["value"].dropna(), "x", words)
-        return
     shown = rows.groupby("panel", sort=False)[["value", "low", "high", "star"]]
     lows, highs = shown.min().min(axis=1).to_numpy(), shown.max().max(axis=1).to_numpy()
     spans = np.log if lows.min() > 0 and words.lower else np.positive

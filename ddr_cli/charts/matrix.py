@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -47,10 +48,8 @@ def matrix(
     columns = [list(each["column"].unique()) for each in around]
     # Names of low cells have no room for a second line.
     fold = _NAME_WIDTH if cell[1] > _LOW else _LONG
-    longest = [
-        max(min(len(name), fold) for names in each for name in names) for each in (rows, columns)
-    ]
-    left, above = longest[0] * _LETTER, 0.6 if words.x else longest[1] * 0.75 * _LETTER + 0.4
+    left = _width_of(rows, fold)
+    above = 0.6 if words.x else 0.75 * _width_of(columns, fold) + 0.4
     most = max(map(len, columns))
     down, across = (len(parts), 1) if stacked else (1, len(parts))
     heights = [cell[1] * len(names) + above for names in rows][:down]
@@ -64,15 +63,7 @@ def matrix(
         for axes, (panel, own), names, heads in zip(
             grid, parts.items(), rows, columns, strict=True
         ):
-            table = own.pivot(index="row", columns="column", values="value")
-            filled = table.reindex(index=names, columns=heads).to_numpy()
-            axes.pcolormesh(
-                range(len(heads)), range(len(names)), filled, norm=Normalize(*ends), **colours
-            )
-            for each in own[own["text"] != ""].to_dict("records"):
-                at = heads.index(each["column"]), names.index(each["row"])
-                weight = "bold" if each["bold"] else "normal"
-                axes.text(*at, each["text"], weight=weight, **_TEXT)
+            _fill(axes, own, names, heads, colours | {"norm": Normalize(*ends)})
             shown = [textwrap.fill(name, fold) for name in names]
             _name(axes, shown, [textwrap.fill(head, fold) for head in heads], words)
             axes.set_xlim(-0.5, most - 0.5)
@@ -83,6 +74,23 @@ def matrix(
         figure.supylabel(words.y, fontsize="medium")
         style.finish(figure, words)
     return figure
+
+
+def _width_of(names: Sequence[Sequence[str]], fold: int) -> float:
+    """Return the width in inches of the longest of folded names."""
+    return _LETTER * max(min(len(name), fold) for each in names for name in each)
+
+
+def _fill(
+    axes: Axes, cells: pd.DataFrame, rows: list[str], columns: list[str], colours: dict[str, Any]
+) -> None:
+    """Draw coloured cells and their texts."""
+    table = cells.pivot(index="row", columns="column", values="value")
+    filled = table.reindex(index=rows, columns=columns).to_numpy()
+    axes.pcolormesh(range(len(columns)), range(len(rows)), filled, **colours)
+    for each in cells[cells["text"] != ""].to_dict("records"):
+        at = columns.index(each["column"]), rows.index(each["row"])
+        axes.text(*at, each["text"], weight="bold" if each["bold"] else "normal", **_TEXT)
 
 
 def _name(axes: Axes, rows: list[str], columns: list[str], words: Words) -> None:

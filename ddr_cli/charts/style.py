@@ -309,6 +309,15 @@ def finish(figure: Figure, words: Words, more: Sequence[Any] = ()) -> None:
     legend_below(figure, [*words.legend, *more])
 
 
+def remove_empty(grid: Any, n: int) -> None:
+    """Remove the panels after the first n; the lowest ones of each column keep their ticks."""
+    for place, axes in enumerate(grid.flat):
+        if place >= n:
+            axes.remove()
+        elif place + grid.shape[1] >= n:
+            axes.tick_params(labelbottom=True)
+
+
 def name_axes(figure: Figure, grid: Any, words: Words) -> None:
     """Name the axes of panels that share them once, with their scales."""
     across, upright = words.x, words.y

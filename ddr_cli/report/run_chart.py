@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -254,12 +255,7 @@ def _curves(data: RunRows, x: str, second: str | None, note: str) -> Figure:
         thin=thin,
         hollow=predefined | (rows["failed"] > 0),
     )
-    # A method without the parameter is a horizontal line in every panel.
-    parts = [
-        rows[rows["panel"].isna() | (rows["panel"] == name)].assign(panel=name)
-        for name in panel.unique()
-    ]
-    rows = pd.concat(parts, ignore_index=True)
+    rows = _with_every_panel(rows, list(panel.unique()))
     rows["best"] = _best(data, rows)
     unreduced = rows.loc[rows["x"].notna() & ~rows["reduces"], "panel"]
     reference = unreduced.iloc[0] if compact and len(unreduced) else ""
@@ -279,6 +275,13 @@ def _curves(data: RunRows, x: str, second: str | None, note: str) -> Figure:
         level=data.largest,
         cut=x not in AXES,
     )
+
+
+def _with_every_panel(rows: pd.DataFrame, panels: Sequence[str]) -> pd.DataFrame:
+    """Return rows of which those without a panel, the horizontal lines, are in each of them."""
+    parts = (rows[rows["panel"].isna() | (rows["panel"] == panel)] for panel in panels)
+    shown = zip(parts, panels, strict=True)
+    return pd.concat([part.assign(panel=panel) for part, panel in shown], ignore_index=True)
 
 
 def _curve_looks(

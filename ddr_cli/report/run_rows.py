@@ -61,36 +61,13 @@ class RunRows:
         self.run, self.metric = summary.run, metric
         self.scale = 100.0 if is_rate(metric) else 1.0
         self.swept = [name for name in swept_columns(self.run) if name in summary.methods]
-        rows = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
-        rows = rows.drop(columns={*parameter_columns(rows.columns)} - {*self.swept})
-        rows = rows.assign(failed=rows.get("failed", 0), succeeded=rows["n"])
-        if rows["failed"].any():
-            trials = (summary.row(int(index)).trials for index in rows.index)
-            rows["succeeded"] = [int((each["status"] == OK).sum()) for each in trials]
-            # A method that failed on every split only has the majority-class baseline's score, so
-            # it is not drawn.
-            rows = rows[rows["succeeded"] > 0]
-        scaled = {
-            name: rows[old].astype(float) * self.scale
-            for name, old in (("value", "mean"), ("low", "low"), ("high", "high"))
-        }
-        rows = rows.assign(
-            **scaled,
-            family=rows["split"].str.partition("-")[0] if TRAIN in rows else rows["split"],
-            interval="the middle " + rows["interval"].astype(str),
-        )
-        # So few scores do not show where, for example, the middle 80 % lies.
-        for index in rows.index[rows["n"].between(2, _FEWEST_FOR_BAND - 1)]:
-            values = summary.row(int(index)).values * self.scale
-            rows.loc[index, ["low", "high"]] = values.min(), values.max()
-            kind = rows.loc[index, "interval"].partition(" of ")[2]
-            rows.loc[index, "interval"] = f"the range of {kind}"
+        rows = _rows_of(summary, metric, self.swept, self.scale)
         self.ticks: dict[float, str] = {}
         if LABELS in rows:
             places = _places_of(list(self.run.spec.labels))
             self.ticks = {place: str(budget) for budget, place in places.items()}
             rows[LABELS] = rows[LABELS].map(places).astype(float)
-        components = {
+        self._components = {
             label: class_name(name)
             for piece in COMPONENTS
             for label, name in zip(rows[f"{piece}_label"], rows[piece], strict=True)
@@ -99,9 +76,8 @@ class RunRows:
         rows = rows.rename(columns={"reducer_label": "reducer", "classifier_label": "classifier"})
         self.rows = rows.assign(
             untuned=rows["reducer"].str.removesuffix(TUNED_SUFFIX),
-            reduces=[components[label] != "none" for label in rows["reducer"]],
+            reduces=[self._components[label] != "none" for label in rows["reducer"]],
         )
-        self._components = components
         self.families = sorted({*rows["family"]}, key=lambda name: name != "predefined")
         self.quoted = [each for each in notes.quoted if each.row in rows.index]
         largest = self.run.majority(metric)
@@ -284,6 +260,33 @@ class RunRows:
             text = f"majority class ({self.largest:.1f} %)"
             found.append(style.legend_entry(text, **style.LARGEST))
         return found
+
+
+def _rows_of(summary: Summary, metric: str, swept: Sequence[str], scale: float) -> pd.DataFrame:
+    """Return the rows of one metric with their family, value, interval, and failed splits."""
+    rows = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
+    rows = rows.drop(columns={*parameter_columns(rows.columns)} - {*swept})
+    rows = rows.assign(failed=rows.get("failed", 0), succeeded=rows["n"])
+    if rows["failed"].any():
+        trials = (summary.row(int(index)).trials for index in rows.index)
+        rows["succeeded"] = [int((each["status"] == OK).sum()) for each in trials]
+        # A method that failed on every split only has the majority-class baseline's score, so it
+        # is not drawn.
+        rows = rows[rows["succeeded"] > 0]
+    rows = rows.assign(
+        value=rows["mean"].astype(float) * scale,
+        low=rows["low"].astype(float) * scale,
+        high=rows["high"].astype(float) * scale,
+        family=rows["split"].str.partition("-")[0] if TRAIN in rows else rows["split"],
+        interval="the middle " + rows["interval"].astype(str),
+    )
+    # So few scores do not show where, for example, the middle 80 % lies.
+    for index in rows.index[rows["n"].between(2, _FEWEST_FOR_BAND - 1)]:
+        values = summary.row(int(index)).values * scale
+        rows.loc[index, ["low", "high"]] = values.min(), values.max()
+        kind = rows.loc[index, "interval"].partition(" of ")[2]
+        rows.loc[index, "interval"] = f"the range of {kind}"
+    return rows
 
 
 def best_settings(summary: Summary, metric: str = "") -> pd.DataFrame:
