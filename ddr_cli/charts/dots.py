@@ -72,8 +72,8 @@ def dots(
             for row in own.to_dict("records"):
                 place = lines[panel].index(row["line"])
                 _dot(axes, row, place, _shift(series, row["series"]), limits)
-            if not shared or axes is grid[0, 0]:
-                style.name_lines(axes, lines[panel])
+            # Panels that share their lines have the same names.
+            style.name_lines(axes, lines[panel])
             axes.grid(visible=False, axis="y")
             axes.set_title(panel, loc="left")
         if joined:
