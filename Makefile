@@ -85,7 +85,7 @@ reproduce: $(VENV)/.installed ## Run the experiments of all papers (resumable; n
 	@$(MAKE) --no-print-directory $(RESULTS)/report/index.html
 
 # Rebuilt if a trial log, a paper's numbers or the code of the report is newer.
-$(RESULTS)/report/index.html: $(wildcard $(RESULTS)/*/trials.csv $(RESULTS)/*/controls.csv ddr_cli/papers/* ddr_cli/comparison/* ddr_cli/figures/* ddr_cli/report/*)
+$(RESULTS)/report/index.html: $(wildcard $(RESULTS)/*/trials.csv $(RESULTS)/*/controls.csv ddr_cli/papers/* ddr_cli/comparison/* ddr_cli/charts/* ddr_cli/report/*)
 	$(BIN)/ddr report $(RESULTS)
 
 report: $(VENV)/.installed ## Rebuild tables, figures, verdicts and index.html from the trial logs in results/.

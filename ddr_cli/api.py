@@ -205,8 +205,8 @@ class Results:
         matplotlib.figure.Figure
             The figure.
         """
-        from ddr_cli.figures.run_figure import draw
         from ddr_cli.papers.figure_notes import notes_on
+        from ddr_cli.report.run_chart import draw
 
         return draw(self._summary, notes_on(self._summary))
 

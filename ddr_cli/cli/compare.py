@@ -133,7 +133,7 @@ def _content(path: Path, found: Comparison) -> str | bytes:
             return markdown([*tables, *map(Text, found.notes)])
         case ".tex":
             return "\n".join(latex(each, found.notes) for each in tables)
-    from ddr_cli.figures.pair_matrix import draw_pairs
-    from ddr_cli.figures.style import image_bytes
+    from ddr_cli.charts.style import image_bytes
+    from ddr_cli.report.pair_chart import draw_pairs
 
     return image_bytes(path, lambda: draw_pairs(found))

@@ -52,9 +52,9 @@ def embed(
     from tempfile import TemporaryDirectory
 
     from ddr_cli.api import Results
+    from ddr_cli.charts.style import FORMS, FORMS_TEXT, image_bytes
     from ddr_cli.core.atomic import atomic_write
     from ddr_cli.engine import Progress, run_spec
-    from ddr_cli.figures.style import FORMS, FORMS_TEXT, image_bytes
 
     if picture is not None and picture.suffix not in FORMS:
         raise InputError(f"The file name of the picture, {picture}, must end in {FORMS_TEXT}.")

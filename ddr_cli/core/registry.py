@@ -174,7 +174,7 @@ def registered(
     label : str, optional
         The usual spelling, for tables and figures (default: the name, with blanks).
     look : tuple of two str, optional
-        Its colour (a name in `ddr_cli.figures.style`) and matplotlib's marker, the same in every
+        Its colour (a name in `ddr_cli.charts.style`) and matplotlib's marker, the same in every
         figure. No other component of this kind has the same pair. (Default: those that a figure has
         left.)
     endings : tuple of str, optional

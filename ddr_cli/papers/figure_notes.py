@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ddr_cli.comparison.names import is_rate
 from ddr_cli.comparison.summary import Summary, swept_columns
-from ddr_cli.figures.notes import Notes, QuotedNumber
 from ddr_cli.papers.marks import MarkResult, judge_marks
 from ddr_cli.papers.numbers import NumberResult, judge_numbers
 from ddr_cli.papers.questions import Near
 from ddr_cli.papers.schema import Kept, load_paper, papers_naming
+from ddr_cli.report.notes import Notes, QuotedNumber
 
 _KEPT: dict[Kept, str] = {
     "both": "classes and sub-classes",

@@ -28,7 +28,6 @@ from ddr_cli.papers.tables import (
 from ddr_cli.papers.verdicts import SIGN_LEGEND, both, with_n
 from ddr_cli.papers.words import anchor, badge, look_of, verdict_badge, words
 from ddr_cli.report.chart import Chart as Drawing
-from ddr_cli.report.chart import colour_rules
 from ddr_cli.report.page import about, drawing
 from ddr_cli.report.run_page import chart_of, run_section
 from ddr_cli.show.html import bar, cell, filter_form
@@ -68,7 +67,6 @@ def report_page(
         blocks,
         top="At a glance" if papers else "Results",
         footer=words().page["footer"][0],
-        colours=colour_rules(charts.values()),
     )
 
 

@@ -159,8 +159,8 @@ def count_text(assessment: Assessment) -> str:
 
 
 def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
-    from ddr_cli.figures.run_figure import draw
-    from ddr_cli.figures.style import as_pdf
+    from ddr_cli.charts.style import as_pdf
+    from ddr_cli.report.run_chart import draw
 
     for summary in progress_bar(assessment.summaries, "Figures"):
         path = summary.run.folder / "figure.pdf"
@@ -175,7 +175,7 @@ def _write_pdfs(folder: Path, assessment: Assessment) -> Iterator[Path]:
 
 def _differences(item: ArtefactRuns) -> Figure:
     # This import loads Matplotlib, which only figures need.
-    from ddr_cli.papers.differences_figure import draw_differences
+    from ddr_cli.papers.differences_chart import draw_differences
 
     return draw_differences(item.artefact.title, item.compared)
 

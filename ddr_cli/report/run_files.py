@@ -16,7 +16,7 @@ from ddr_cli.core.atomic import as_input_errors, atomic_open, is_inside, refuse_
 from ddr_cli.core.digests import code_digest, digest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
-from ddr_cli.figures.notes import NO_NOTES, Notes
+from ddr_cli.report.notes import NO_NOTES, Notes
 from ddr_cli.report.table import Table
 from ddr_cli.rows.embeddings import EMBEDDINGS
 from ddr_cli.rows.log import TRIAL_FILES
@@ -43,7 +43,7 @@ def write_run(
     source = [repr(notes).encode(), *_contents_of(summary.run)]
 
     def drawn() -> Figure:
-        from ddr_cli.figures.run_figure import draw
+        from ddr_cli.report.run_chart import draw
 
         return draw(summary, notes)
 
@@ -55,7 +55,7 @@ def write_run(
     if found is not None and {"seen", "held_out"} <= set(found.rows):
 
         def compared() -> Figure:
-            from ddr_cli.figures.dot_plot import draw_shuffled_labels
+            from ddr_cli.report.run_chart import draw_shuffled_labels
 
             return draw_shuffled_labels(summary.run, found)
 
@@ -89,7 +89,7 @@ def write_figure(
     svg, png = (stem.with_suffix(ending).name for ending in (".svg", ".png"))
 
     def pictures() -> Mapping[str, bytes]:
-        from ddr_cli.figures.style import rendered
+        from ddr_cli.charts.style import rendered
 
         also = [] if table is None else [table()]
         made = dict(zip((svg, png), rendered(drawn()), strict=True))

@@ -18,11 +18,11 @@ from ddr_cli.comparison.summary import Row, Summary, best_over_resplits
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name
 from ddr_cli.core.registry import spec_word
-from ddr_cli.figures.embeddings import DrawnEmbedding, drawn_embeddings, point_groups
 from ddr_cli.report.chart import Chart as Drawing
 from ddr_cli.report.chart import on_dark
 from ddr_cli.report.comparison_tables import comparison_tables
 from ddr_cli.report.page import drawing
+from ddr_cli.report.run_embeddings import DrawnEmbedding, drawn_embeddings
 from ddr_cli.report.run_tables import FAILED_MARK, control_table, run_table
 from ddr_cli.rows.log import OK
 from ddr_cli.show.page import Block, Chart, Grid, Section, Text
@@ -169,20 +169,21 @@ def page_points(summary: Summary) -> list[dict[str, Any]]:
     for each in drawn_embeddings(summary):
         if each.dimension == 2:
             shared.setdefault((each.kept.split_hash, each.kept.y), []).append(each)
-    few = (planes for planes in shared.values() if len(point_groups(planes[0])) <= _GROUPS)
+    few = (planes for planes in shared.values() if planes[0].samples["code"].max() < _GROUPS)
     return [_group(planes) for planes in few]
 
 
 def _group(planes: Sequence[DrawnEmbedding]) -> dict[str, Any]:
-    first = planes[0]
-    groups = point_groups(first)
-    codes = np.zeros(len(first.y), dtype=np.uint8)
-    for place, group in enumerate(groups):
-        codes[group.members] = place
+    samples = planes[0].samples
+    groups = samples.sort_values("code").drop_duplicates("code")
+    codes = samples["code"].rank(method="dense").astype(int) - 1
     return {
-        "groups": [[group.name, group.colour, on_dark(group.colour)] for group in groups],
-        "y": _packed(codes),
-        "test": _packed(first.is_test),
+        "groups": [
+            [group, colour, on_dark(colour)]
+            for group, colour in zip(groups["group"], groups["colour"], strict=True)
+        ],
+        "y": _packed(codes.to_numpy()),
+        "test": _packed(samples["test"].to_numpy()),
         "planes": [[each.title, ", ".join(each.scores), _coordinates(each)] for each in planes],
     }
 

@@ -115,16 +115,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """Blocks below a title; `top` is the name of its beginning in the contents.
-
-    `colours` are those of its drawings, each with its replacement on a dark page.
-    """
+    """Blocks below a title; `top` is the name of its beginning in the contents."""
 
     title: str
     blocks: Sequence[Block]
     top: str
     footer: str
-    colours: Sequence[tuple[str, str]] = ()
 
 
 Block = Text | Grid | Chart | Section

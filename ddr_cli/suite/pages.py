@@ -11,30 +11,22 @@ from typing import Any
 import pandas as pd
 
 import ddr_cli
+from ddr_cli.charts.style import as_svg, rendered
 from ddr_cli.comparison.across_datasets import EQUIVALENCE
 from ddr_cli.comparison.names import method_name, metric_axis, metric_name, number
 from ddr_cli.core.atomic import as_input_errors
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.progress import progress_bar
-from ddr_cli.figures.style import as_svg, rendered
-from ddr_cli.report.chart import Chart, colour_rules, page_chart
+from ddr_cli.report.chart import Chart, page_chart
 from ddr_cli.report.page import PAGE, short
 from ddr_cli.report.run_files import write_derived
 from ddr_cli.report.table import Table
 from ddr_cli.show.csv import csv
 from ddr_cli.show.html import page_environment, slug, table
 from ddr_cli.show.markdown import markdown
+from ddr_cli.suite import charts
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import Suite
-from ddr_cli.suite.figures import (
-    draw_faithfulness,
-    draw_order,
-    draw_permuted,
-    draw_scores,
-    draw_time,
-    draw_tuning,
-    draw_years,
-)
 from ddr_cli.suite.findings import CHOSEN_SENTENCE, findings
 from ddr_cli.suite.leaderboard import Leaderboard
 from ddr_cli.suite.names import FOLDER
@@ -52,12 +44,6 @@ from ddr_cli.suite.page_data import (
     set_facts,
     set_rows,
     standings,
-)
-from ddr_cli.suite.panels import (
-    draw_dimensions,
-    draw_labels,
-    draw_memory,
-    draw_sizes,
 )
 from ddr_cli.suite.rows import SELECTED
 from ddr_cli.suite.tables import (
@@ -94,14 +80,13 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
     if board is None:
         raise InputError("No split has results for all methods yet; use 'ddr suite run'.")
     default = bench.board(tuned=False) if board.tuned else None
-    charts = _charts(bench, board, default)
+    drawn = _charts(bench, board, default)
     shared = {
         "bench": bench,
         "suite": suite,
         "board": board,
         "default": default,
-        "charts": charts,
-        "colour_rules": colour_rules(charts.values()),
+        "charts": drawn,
         "version": ddr_cli.__version__,
         "method_name": method_name,
         "metric_name": metric_name,
@@ -121,7 +106,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
 
     files: dict[str, str | bytes] = {
         LEADERBOARD: csv(Table(_with_origin(suite, board))),
-        PICTURE: rendered(draw_scores(board))[1],
+        PICTURE: rendered(charts.draw_scores(bench, board))[1],
         MARKDOWN: markdown_page(bench, board),
         PAGE: page(
             "suite.html.j2",
@@ -229,17 +214,19 @@ def _remove_old_pages(folder: Path, suite: Suite, *, keep: Collection[Path]) -> 
 def _charts(bench: Benchmark, board: Leaderboard, default: Leaderboard | None) -> dict[str, Chart]:
     has_sizes, has_trust = len(bench.by_size) > 0, "trustworthiness" in bench.faithfulness
     figures = {
-        "time": draw_time(board) if board.table["seconds"].any() else None,
-        "order": draw_order(bench.orders) if len(bench.orders) else None,
-        "year": draw_years(board, bench.years) if len(set(bench.years.values())) > 1 else None,
-        "tuning": draw_tuning(board, default) if default is not None else None,
-        "labels": draw_labels(bench) if len(bench.by_labels) else None,
-        "dimension": draw_dimensions(bench) if len(bench.by_dimension) else None,
-        "size": draw_sizes(bench) if has_sizes else None,
-        "seconds": draw_sizes(bench, "seconds") if has_sizes else None,
-        "memory": draw_memory(bench) if has_sizes else None,
-        "faithfulness": draw_faithfulness(bench) if has_trust else None,
-        "permuted": draw_permuted(bench.permuted) if len(bench.permuted) else None,
+        "time": charts.draw_time(board) if board.table["seconds"].any() else None,
+        "order": charts.draw_order(bench.orders) if len(bench.orders) else None,
+        "year": charts.draw_years(board, bench.years)
+        if len(set(bench.years.values())) > 1
+        else None,
+        "tuning": charts.draw_tuning(board, default) if default is not None else None,
+        "labels": charts.draw_labels(bench) if len(bench.by_labels) else None,
+        "dimension": charts.draw_dimensions(bench) if len(bench.by_dimension) else None,
+        "size": charts.draw_sizes(bench) if has_sizes else None,
+        "seconds": charts.draw_sizes(bench, "seconds") if has_sizes else None,
+        "memory": charts.draw_memory(bench) if has_sizes else None,
+        "faithfulness": charts.draw_faithfulness(bench) if has_trust else None,
+        "permuted": charts.draw_permuted(bench.permuted) if len(bench.permuted) else None,
     }
     drawn = {name: figure for name, figure in figures.items() if figure is not None}
     return {

@@ -10,15 +10,15 @@ import pytest
 from scipy import stats
 
 import ddr_cli
+from ddr_cli.charts.style import rendered
 from ddr_cli.comparison.compare import compare
 from ddr_cli.comparison.summary import Row, summary_of
 from ddr_cli.comparison.within_dataset import difference_interval
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.work.session import majority_of
 from ddr_cli.evaluation.statistics import NADEAU_BENGIO, SMALL_TRAINING
-from ddr_cli.figures.pair_matrix import draw_pairs
-from ddr_cli.figures.style import rendered
 from ddr_cli.report.comparison_tables import comparison_tables
+from ddr_cli.report.pair_chart import draw_pairs
 from ddr_cli.show.markdown import markdown
 from ddr_cli.spec import make_spec as spec_of
 

@@ -6,7 +6,7 @@ import pytest
 from ddr_cli.comparison.against_controls import against_controls, scaled
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import Row, summary_of
-from ddr_cli.figures.dot_plot import draw_shuffled_labels
+from ddr_cli.report.run_chart import draw_shuffled_labels
 from ddr_cli.report.run_files import write_run
 from ddr_cli.report.run_tables import control_table
 

@@ -11,9 +11,9 @@ from ddr_cli.engine import make_plan, read_trials, run_spec
 from ddr_cli.engine.work.label_budget import labelled_rows
 from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.evaluation.splits import label_places, make_split
-from ddr_cli.figures.run_figure import draw
 from ddr_cli.reducers import CCDR, LDA, PCA, LaplacianRLS
 from ddr_cli.reducers.registry import REDUCERS, get_traits
+from ddr_cli.report.run_chart import draw
 from ddr_cli.report.run_tables import run_table
 from ddr_cli.spec import make_spec
 

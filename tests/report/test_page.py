@@ -170,20 +170,6 @@ def test_every_link_leads_somewhere_and_opens_it(opened, page_file):
     playwright.expect(claim.locator(".inside")).to_be_visible()
 
 
-def test_a_figure_tells_its_values_and_draws_the_chosen_methods(opened):
-    page = opened()
-    svg = page.locator("#ccdr-fig2 .chart svg").first
-    # The first element belongs to the band.
-    point = svg.locator("[data-series='k-NN'] use").nth(1)
-    svg.scroll_into_view_if_needed()
-    point.hover(force=True)
-    assert "error rate (%) 9" in page.locator("#tip").inner_text()
-    assert "k-NN" in page.locator("#tip").inner_text()
-    page.locator("#ccdr-fig2 .tools label", has_text="k-NN").first.click()
-    assert not point.is_visible()
-    assert svg.locator("[data-series='linear'] use").first.is_visible()
-
-
 def test_points_are_linked_across_planes(opened):
     page = opened()
     page.click("summary:has-text('2 linked scatter plots')")

@@ -71,37 +71,24 @@ def test_a_label_is_text(run, tmp_path, text, capsys):
     assert "k-NN" in shown
 
 
-def test_a_figures_words_are_no_code_in_the_page():
+def test_a_figure_has_its_own_ids_and_no_code_on_the_page():
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        'viewBox="0 0 9 9"><defs><path id="a" d="M 0 0 L 1.26 1"/></defs>'
-        '<g id="series-0"><title>&lt;img src=x onerror=alert(1)&gt;"</title>'
-        '<use xlink:href="#a" x="1" y="2"><title>&lt;b&gt;</title></use></g>'
-        "<text>&lt;script&gt;</text></svg>"
+        'viewBox="0 0 9 9"><title>&lt;b&gt;</title><desc>&lt;i&gt;</desc>'
+        '<defs><path id="a" d="M 0 0 L 1.26123 1"/></defs>'
+        '<use xlink:href="#a" x="1" y="2" style="fill: #0072b2"/>'
+        '<use xlink:href="#a" x="3" y="2" style="fill: #0072b2"/>'
+        "<text>&lt;script&gt; 1.26123</text></svg>"
     )
-    body = page_chart(7, svg).body
-    assert "<img" not in body
-    assert "<b>" not in body
-    assert "<script>" not in body
-    assert 'data-series="&lt;img src=x onerror=alert(1)&gt;&quot;"' in body
-    assert body.count("c7-0") == 2
-
-
-def test_a_drawing_is_short_and_loses_nothing():
-    """Equal markers without titles become one line; elements with a title stay."""
-    line = '<g><path d="M 1.04 1 L 2 2" style="fill: none; stroke: #00ff00"/></g>'
-    told = '<use xlink:href="#a" x="3" y="2" style="fill: #ff0000"><title>three</title></use>'
-    dots = "".join(f'<use xlink:href="#a" x="{x}" y="2.04"/>' for x in range(5))
-    svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'viewBox="0 0 9 9"><defs><path id="a" d="M 0 0 L 1 1"/></defs>{line}<g>{dots}</g>'
-        f'<g id="series-0"><title>one</title><g clip-path="url(#a)">{told}</g></g></svg>'
-    )
-    body = page_chart(0, svg).body
-    assert '<path d="M1 1L2 2" fill="none" stroke="#00ff00"/>' in body
-    assert 'points="0,2 1,2 2,2 3,2 4,2"' in body
-    assert body.count('<g data-series="one"') == body.count("<use") == 1
-    assert "<title>three</title>" in body
+    chart = page_chart(7, svg)
+    assert (chart.title, chart.description) == ("<b>", "<i>")
+    assert "<b>" not in chart.body
+    assert "<script>" not in chart.body
+    assert chart.body.count("#c7-0") == 2
+    # Each style is stated once, with a colour for a dark page; only numbers in tags are shortened.
+    assert chart.body.count("light-dark(#0072b2,") == 1
+    assert 'd="M 0 0 L 1.261 1"' in chart.body
+    assert "1.26123</text>" in chart.body
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,19 @@ from ddr_cli.engine.plan.growth import Growth
 from ddr_cli.engine.work.session import manifest_of
 from ddr_cli.suite import benchmark
 from ddr_cli.suite.benchmark import LEAVING_OUT, Benchmark
+from ddr_cli.suite.charts import (
+    draw_dimensions,
+    draw_faithfulness,
+    draw_memory,
+    draw_order,
+    draw_sizes,
+    draw_years,
+)
 from ddr_cli.suite.definition import load_suite
-from ddr_cli.suite.figures import draw_faithfulness, draw_order, draw_years
 from ddr_cli.suite.findings import CHOSEN_SENTENCE, findings
 from ddr_cli.suite.leaderboard import leaderboard
 from ddr_cli.suite.page_data import dimension_rows, page_data
 from ddr_cli.suite.pages import write_benchmark
-from ddr_cli.suite.panels import draw_dimensions, draw_memory, draw_sizes
 from ddr_cli.suite.tables import board_cells
 
 SUITE = """
@@ -405,9 +411,10 @@ def test_a_panel_has_a_method_s_mean_over_the_same_data_sets_at_every_width(benc
     fisher, none, pca = ({tuple(each.get_xdata()): each for each in a.lines} for a in figure.axes)
     # A hollow marker means that a data set allows fewer components; its maximum is then used.
     assert fisher[1, 2, 4].get_ydata() == pytest.approx([30, 15, (15 + 15 + (7.5 + 15) / 2) / 3])
-    assert [fisher[at].get_markerfacecolor() == "white" for at in ((1, 2), (4,))] == [False, True]
+    hollow = {at for at, line in fisher.items() if line.get_markerfacecolor() == "white"}
+    assert hollow == {(4,)}
     assert figure.axes[2].lines[2].get_ydata() == pytest.approx([30, 40, 60])
-    assert len(none) == 2
+    assert {line.get_marker() for line in none.values()} <= {"None", ""}
     assert pca[1, 2, 4].get_markerfacecolor() != "white"
     assert " ".join(figure.get_suptitle().split()).endswith("mean over 3 data sets")
     finding = " ".join(figure.artists[0].get_text().split())
@@ -449,7 +456,7 @@ def test_a_curve_ends_where_a_method_runs_out_of_time(bench):
         for name, axes in panels.items()
     }
     assert crosses == {"PCA": [[100]], "no reduction": [], "fisher": []}
-    (fisher,) = (line for line in panels["fisher"].lines if line.get_linewidth() == 1.6)
+    (fisher,) = (line for line in panels["fisher"].lines if line.get_label() == "fisher")
     assert fisher.get_ydata() == pytest.approx([16, 15 + 0.1 * 3000**0.5])
 
 
@@ -460,12 +467,12 @@ def test_the_memory_of_a_fit_is_drawn_as_far_as_it_was_measured(bench, monkeypat
     monkeypatch.setattr(benchmark, "growths", lambda: found)
     panels = {axes.get_title(loc="left"): axes for axes in draw_memory(bench).axes if axes.lines}
     curves = {
-        name: next(line.get_ydata() for line in axes.lines if line.get_linewidth() == 1.6)
+        name: next(line.get_ydata() for line in axes.lines if line.get_label() == name)
         for name, axes in panels.items()
     }
     assert set(curves) == {"fisher", "NMMP", "PCA"}
     assert curves["fisher"] == pytest.approx([2, 9])
-    assert curves["PCA"] == pytest.approx([50, np.nan], nan_ok=True)
+    assert curves["PCA"] == pytest.approx([50])
     ends = {
         name for name, axes in panels.items() for line in axes.lines if line.get_marker() == "x"
     }

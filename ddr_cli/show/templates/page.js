@@ -149,40 +149,6 @@
     tip.style.top = `${Math.max(4, event.clientY - height - 12)}px`;
   };
 
-  /* Figures: the value of the nearest point, and which series are drawn. */
-  for (const svg of all(".chart svg")) {
-    const told = all("use", svg).filter((use) => use.querySelector("title"));
-    const texts = new Map(told.map((use) => {
-      const title = use.querySelector("title");
-      title.remove();
-      return [use, title.textContent];
-    }));
-    if (told.length) {
-      svg.addEventListener("pointermove", (event) => {
-        let best = null, least = 20 ** 2;
-        for (const use of told) {
-          if (use.closest(".out")) continue;
-          const box = use.getBoundingClientRect();
-          const away = (box.x + box.width / 2 - event.clientX) ** 2 + (box.y + box.height / 2 - event.clientY) ** 2;
-          if (away < least) [best, least] = [use, away];
-        }
-        tell(best && texts.get(best), event);
-      });
-      svg.addEventListener("pointerleave", () => tell(""));
-    }
-    const series = Map.groupBy
-      ? Map.groupBy(all("[data-series]", svg), (each) => each.dataset.series) : new Map();
-    if (series.size < 2 || svg.closest(".panels")) continue;
-    const tools = make("fieldset", { className: "tools" });
-    tools.setAttribute("aria-label", "Methods in the figure");
-    for (const [name, drawn] of series) {
-      const box = make("input", { type: "checkbox", checked: true });
-      box.addEventListener("change", () => drawn.forEach((each) => each.classList.toggle("out", !box.checked)));
-      tools.append(make("label", {}, box, ` ${name}`));
-    }
-    svg.closest(".wide").nextElementSibling.after(tools);
-  }
-
   /* Points of embeddings: one plane per method, a point lit in all of them. */
   const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   function linked(group, place) {

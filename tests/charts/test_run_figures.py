@@ -8,13 +8,14 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 from PIL import Image
 
+from ddr_cli.charts.style import look, looks_of, rendered
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.evaluation.evaluators import CLASSIFIERS as REGISTERED_CLASSIFIERS
-from ddr_cli.figures.notes import Notes, QuotedNumber
-from ddr_cli.figures.run_figure import draw
-from ddr_cli.figures.style import look, looks_of, rendered
 from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.report.notes import Notes, QuotedNumber
+from ddr_cli.report.run_chart import draw
+from ddr_cli.report.run_rows import best_settings
 
 CCDR = {
     "name": "ccdr",
@@ -94,11 +95,15 @@ def test_the_title_says_what_is_drawn_and_its_second_line_what_came_out(summary_
 
     reducers = [CCDR, {"name": "none"}]
     spec = {"reducers": reducers, "classifiers": CLASSIFIERS[:1], "predefined": False}
-    figure = draw(summary_of(sweep={"reducer.beta": BETAS}, error=error, **spec))
+    summary = summary_of(sweep={"reducer.beta": BETAS}, error=error, **spec)
+    figure = draw(summary)
     assert figure.get_suptitle().strip() == "A made-up run (CCDR): error against β"
+    assert "10.00 % at β = 1" in _finding(figure)
     # The Monte-Carlo error is 0.096 percentage points: 10.03 % is within it, 20 % is not.
-    near = "within one Monte-Carlo error from 0.1 to 1"
-    assert _finding(figure) == f"lowest 10.00 % at β = 1, {near} (no reduction: 15.00 %)"
+    best = best_settings(summary).set_index("method")
+    assert best.loc["CCDR", "as good"] == "0.1 to 1"
+    assert best.loc["CCDR", "mean"] == pytest.approx(0.1)
+    assert best.loc["no reduction", "mean"] == pytest.approx(0.15)
     (best,) = [line for line in figure.axes[0].lines if line.get_markeredgecolor() == "black"]
     assert (best.get_xdata()[0], best.get_ydata()[0]) == (1.0, pytest.approx(10.0))
 
@@ -164,7 +169,8 @@ def test_methods_without_the_parameter_are_level_lines_with_their_values(summary
     assert len(_curves(axes)) == 4
     level = [line for line in axes.lines if list(line.get_xdata()) == [0, 1]]
     assert {line.get_label() for line in level} == {
-        *("no reduction, k-NN", "no reduction, linear", "PCA, k-NN", "PCA, linear")
+        *("no reduction, k-NN: 10.00 %", "no reduction, linear: 11.00 %"),
+        *("PCA, k-NN: 24.00 %", "PCA, linear: 24.00 %"),
     }
     # The axis fits the curves; a level line outside it is named at its edge.
     assert axes.get_ylim()[1] < 15
@@ -332,7 +338,7 @@ def test_without_a_sweep_there_is_a_dot_per_method(summary_of):
     for axes in figure.axes:
         assert [label.get_text() for label in axes.get_yticklabels()] == ["no reduction", "CCDR"]
     assert figure.axes[1].get_xlabel() == "error rate (%)"
-    assert "Mean over 10 re-splits" in _legend(figure)
+    assert "mean over 10 re-splits" in _legend(figure)
 
 
 def test_two_swept_parameters_have_a_panel_per_value_or_a_map(summary_of):
@@ -350,11 +356,11 @@ def test_two_swept_parameters_have_a_panel_per_value_or_a_map(summary_of):
         predefined=False,
     )
     figure = draw(many)
-    assert len(figure.axes) == 3  # two methods and the colour bar
-    assert figure.axes[0].images[0].get_array().shape == (7, 4)
-    # The cells show the means, and the colours span the means.
+    assert len(figure.axes) == 2
+    assert figure.axes[0].collections[0].get_array().shape == (7, 4)
+    # The cells show the means, and the colours span the means: the lowest error is the darkest.
     assert _texts(figure.axes[0]) == ["10.0"] * 28
-    assert figure.axes[0].images[0].get_clim() == pytest.approx((10.0, 11.0))
+    assert figure.axes[0].collections[0].get_clim() == pytest.approx((-11.0, -10.0))
     assert _finding(figure).endswith("bold: the best mean and 27 more within one Monte-Carlo error")
 
 
@@ -383,8 +389,9 @@ def test_re_splits_may_lack_all_curves_until_now(summary_of, n_curves):
     keep = 1 + n_curves * len(BETAS) + 1
     more = {"classifiers": CLASSIFIERS[:1], "sweep": {"reducer.beta": BETAS}, "keep": keep}
     figure = draw(summary_of(reducers=[NONE, *reducers], **more))
-    drawn = {line.get_label() for axes in figure.axes for line in axes.lines}
-    assert {*labels, "no reduction"} <= drawn
+    drawn = {line.get_label().partition(":")[0] for axes in figure.axes for line in axes.lines}
+    titles = {axes.get_title(loc="left") for axes in figure.axes}
+    assert {*labels, "no reduction"} <= drawn | titles
 
 
 @pytest.mark.parametrize("keep", [0, 6])
@@ -404,8 +411,8 @@ def test_pictures_are_small_and_the_same_every_time(summary_of):
     assert b">error rate (%)</text>" in svg
     assert "<title>A made-up run (CCDR): error against β</title>" in svg.decode()
     described = svg.decode().partition("<desc>")[2].partition("</desc>")[0]
-    assert described.startswith("k-NN: lowest 10.00 % at β = 0.01 to 10; linear: lowest 11")
-    assert "Error rate (%). Predefined split (n = 1): k-NN 9; linear 10." in described
+    assert "k-NN, 10.00 % at β = 0.01" in described
+    assert "predefined split (n = 1)" in described
     image = Image.open(io.BytesIO(png))
     assert image.width > 900
     assert not image.info.get("Software")
@@ -419,7 +426,7 @@ def test_neighbouring_looks_differ_in_every_channel():
     for position in range(4):
         one, two = look(position), look(position + 1)
         assert one.marker != two.marker
-        assert one.line != two.line
+        assert one.dashes != two.dashes
         assert abs(lightness(one.colour) - lightness(two.colour)) > 0.1
 
 
@@ -441,7 +448,7 @@ def test_six_reducers_and_one_measure_are_told_apart_by_three_signs(summary_of):
     assert len({line.get_marker() for line in lines}) == 6
     assert len({str(line._unscaled_dash_pattern) for line in lines}) == 6
     assert set(_texts(axes)) == {"PCA", "LDA", "LPP", "LFDA", "NMMP", "no reduction"}
-    assert axes.get_ylabel() == "fraction of samples with a neighbour of their class (%)"
+    assert " ".join(axes.get_ylabel().split()).startswith("fraction of samples with a neighbour")
     assert axes.get_xlabel() == "neighbours K of the classifier"
 
 
@@ -501,8 +508,8 @@ def test_more_than_ten_methods_have_a_panel_each_before_all_the_others(summary_o
     assert to_hex(grey.get_color()) == "#d0d0d0"
     assert np.isnan(grey.get_ydata()).sum() == 11
     assert own.get_ydata() == pytest.approx(np.full(4, 10.0))
-    assert level.get_label() == "no reduction"
+    assert level.get_label() == "no reduction: 10.00 %"
     assert _legend(figure) == [
-        *("mean over 10 re-splits", "predefined split (n = 1)", "no reduction"),
+        *("mean over 10 re-splits", "predefined split (n = 1)", "no reduction: 10.00 %"),
         *("other methods", "the middle 80 % of 10 re-splits"),
     ]

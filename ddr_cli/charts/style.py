@@ -1,4 +1,4 @@
-"""The look of all figures: colours, axes, title, legend, and identical bytes on every run."""
+"""The look of all charts: colours, axes, words, legend, and identical bytes on every run."""
 
 from __future__ import annotations
 
@@ -22,21 +22,17 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.text import Annotation
+from matplotlib.text import Annotation, Text
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from PIL import Image
 
-from ddr_cli.comparison.names import is_rate, lower_is_better
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.evaluators import CLASSIFIERS
-from ddr_cli.figures.svg_titles import name_series, with_titles
 from ddr_cli.reducers.registry import REDUCERS
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-    from ddr_cli.comparison.runs import Run
 
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness and are distinct in
 # greyscale too. A dark red replaces its yellow, which is too faint for lines on white.
@@ -72,7 +68,7 @@ NEUTRAL = "#666666"
 UNDER_TEXT: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
 """A pale box behind text on a drawing; outlined letters would be shapes in an SVG."""
 ON_CELL = "#111111"
-"""Text on a pale cell; not black, which is inverted on a dark page."""
+"""Text on a pale cell, which stays dark on a dark page."""
 # A star always marks a number from a paper.
 STAR: dict[str, Any] = {
     "marker": "*",
@@ -94,6 +90,7 @@ _SIDES: list[dict[str, Any]] = [
 ]
 LARGEST: dict[str, Any] = {"color": NEUTRAL, "linestyle": (0, (1, 2)), "linewidth": 1.4}
 OTHERS = "#d0d0d0"
+BAND = "#dedede"
 DPI = 144
 FORMS = (".png", ".svg", ".pdf")
 FORMS_TEXT = ".png, .svg or .pdf"
@@ -103,6 +100,8 @@ _PALETTE = 256
 # interesting end.
 _STEEP_FROM = 2.5
 _NEAR = 90.0
+_DECADES = 1000.0
+PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 _DISTANCES = (50, 30, 20, 10, 5, 3, 2, 1, 0.5, 0.2, 0.1)
 
 _SETTINGS: dict[Any, Any] = {
@@ -146,7 +145,7 @@ class Look:
 
     colour: str
     marker: str
-    line: Any
+    dashes: Any
 
 
 def look(position: int) -> Look:
@@ -207,7 +206,7 @@ def _varied(own: Look, number: int) -> Look:
     grey = 1 - 0.75 ** (number + 1)
     # Black has no darker shade, so variants of it are grey.
     colour = to_hex((grey, grey, grey) if own.colour == "#000000" else (r, g, b))
-    return Look(colour, own.marker, _LINES[(_LINES.index(own.line) + number) % len(_LINES)])
+    return Look(colour, own.marker, _LINES[(_LINES.index(own.dashes) + number) % len(_LINES)])
 
 
 def class_look(code: int) -> Look:
@@ -220,6 +219,29 @@ def class_look(code: int) -> Look:
 def legend_entry(label: str, **look: Any) -> Line2D:
     """Return an entry of a legend: a marker in the given look or, with a `linestyle`, a line."""
     return Line2D([], [], **{"linestyle": "", "label": label, **look})
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a chart, and what its values are.
+
+    `finding` is a line below the title, `description` is for screen readers, `x` and `y` name the
+    axes. Values that are a `rate` are in percent; `lower` states whether lower ones are better.
+    """
+
+    title: str
+    finding: str = ""
+    description: str = ""
+    x: str = ""
+    y: str = ""
+    legend: Sequence[Any] = ()
+    rate: bool = False
+    lower: bool = False
+
+
+def with_defaults(rows: pd.DataFrame, defaults: dict[str, Any]) -> pd.DataFrame:
+    """Return the rows of a chart with the optional columns that they lack."""
+    return rows.assign(**{name: each for name, each in defaults.items() if name not in rows})
 
 
 @contextmanager
@@ -269,39 +291,56 @@ def in_lines(title: str, width: float) -> str:
     return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def with_progress(run: Run, finding: str) -> str:
-    """Return the second line of a run's figure, with the progress of an unfinished run."""
-    progress = "" if run.is_complete and not run.failed else f"[{run.progress}]"
-    return " ".join(filter(None, [finding, progress]))
-
-
-def set_title(figure: Figure, title: str, finding: str = "", description: str = "") -> None:
-    """Add a title above a figure, the finding in a smaller line below it, and a description.
-
-    Screen readers read the description aloud; it begins with the finding.
-    """
+def finish(figure: Figure, words: Words, more: Sequence[Any] = ()) -> None:
+    """Add the title, the finding, the description and the legend of a chart."""
     width = figure.get_figwidth()
-    below = in_lines(finding, 1.35 * width)
-    clauses = ";\n".join(in_lines(each, 1.35 * width) for each in finding.split("; "))
+    below = in_lines(words.finding, 1.35 * width)
+    clauses = ";\n".join(in_lines(each, 1.35 * width) for each in words.finding.split("; "))
     if clauses.count("\n") == below.count("\n"):
         below = clauses
     # Empty lines of the title reserve room for the finding, which the layout does not consider.
     room = "\n" * (below.count("\n") + 1) if below else ""
-    head = figure.suptitle(in_lines(title, width) + room, fontsize=11, weight="bold")
+    head = figure.suptitle(in_lines(words.title, width) + room, fontsize=11, weight="bold")
     if below:
         look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 9, "linespacing": 1.35}
         figure.add_artist(Annotation(below, (0.5, 0.0), xycoords=head, **look))
-    figure.set_label(" ".join(filter(None, [finding and f"{finding}.", description])))
-    for axes in figure.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            words = axis.get_label_text()
-            if axis.get_scale() == "log" and words:
-                words = f"{words}, log scale"
-            # The labels of adjacent panels must not overlap.
-            words = textwrap.fill(words, max(32, int(width * 14 / len(figure.axes))))
-            if axis.get_scale() == "function" and words:
-                words += ",\nlog scale of the distance to 100 %"
-            axis.set_label_text(words)
+    finding = words.finding and f"{words.finding}."
+    figure.set_label(" ".join(filter(None, [finding, words.description])))
+    legend_below(figure, [*words.legend, *more])
+
+
+def remove_empty(grid: Any, n: int) -> None:
+    """Remove the panels after the first n; the lowest ones of each column keep their ticks."""
+    for place, axes in enumerate(grid.flat):
+        if place >= n:
+            axes.remove()
+        elif place + grid.shape[1] >= n:
+            axes.tick_params(labelbottom=True)
+
+
+def name_axes(figure: Figure, grid: Any, words: Words) -> None:
+    """Name the axes of panels that share them once, with their scales."""
+    across, upright = words.x, words.y
+    first = grid[0, 0]
+    if grid[-1, 0].get_xscale() == "log":
+        across += ", log scale"
+    if first.get_yscale() == "log":
+        upright += ", log scale"
+    if first.get_yscale() == "function":
+        upright += ",\nlog scale of the distance to 100 %"
+    if grid.shape[1] == 1:
+        grid[-1, 0].set_xlabel(across)
+    elif across:
+        # A label of the figure would be written over the legend.
+        for axes in grid[-1]:
+            axes.set_xlabel(" ")
+        below = ("figure fraction", grid[-1, 0].xaxis.label)
+        look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 9}
+        figure.add_artist(Annotation(across, (0.5, 0.0), xycoords=below, **look))
+    if grid.size == 1:
+        first.set_ylabel(textwrap.fill(upright, 50))
+    else:
+        figure.supylabel(upright, fontsize="medium")
 
 
 def name_lines(axes: Axes, names: Sequence[str]) -> None:
@@ -366,11 +405,12 @@ def move_off_curves(texts: Sequence[Annotation]) -> None:
         panel, covered = axes.get_window_extent(), []
         for side in _SIDES:
             text.set(**side)
-            box = text.get_window_extent().padded(3)
+            # An annotation's own extent contains the line to its mark.
+            box = Text.get_window_extent(text).padded(3)
             inside = all(panel.contains(*corner) for corner in box.corners())
             covered.append(
                 sum(path.intersects_bbox(box, filled=False) for path in paths)
-                + sum(box.overlaps(other.get_window_extent()) for other in texts[:place])
+                + sum(box.overlaps(Text.get_window_extent(other)) for other in texts[:place])
                 + 10 * (not inside)
             )
         text.set(**_SIDES[int(np.argmin(covered))])
@@ -424,38 +464,40 @@ def is_steep(means: pd.Series[Any]) -> bool:
 
 
 def value_axis(
-    axes: Axes, means: pd.Series[Any], which: str, metric: str, *, few: bool = False
+    axes: Axes, values: pd.Series[Any], which: str, words: Words, *, few: bool = False
 ) -> None:
-    """Scale the axis of a metric's values, logarithmically if errors differ by large factors.
+    """Scale the axis of values, logarithmically if lower ones are better and differ by factors.
 
     Rates of which most are close to 100 % are scaled by their distance to it.
     """
     axis = axes.yaxis if which == "y" else axes.xaxis
-    near = is_rate(metric) and not lower_is_better(metric) and float(means.median()) > _NEAR
-    if which == "y" and near and is_steep(100 - means):
-        least = float(100 - means.max()) / 2
+    near = words.rate and not words.lower and float(values.median()) > _NEAR
+    if which == "y" and near and is_steep(100 - values):
+        least = float(100 - values.max()) / 2
 
         def forward(value: Any) -> Any:
             return -np.log10(np.maximum(100 - np.asarray(value), least))
 
         axes.set_yscale("function", functions=(forward, lambda value: 100 - 10.0**-value))
         axis.set_major_locator(FixedLocator([0, *(100 - each for each in _DISTANCES)]))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_major_formatter(PLAIN)
         return
-    if not (is_steep(means) and lower_is_better(metric)):
+    if not (is_steep(values) and words.lower):
         axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10]))
         return
     (axes.set_yscale if which == "y" else axes.set_xscale)("log")
-    ratio = float(means.max() / means.min())
+    ratio = float(values.max() / values.min())
     # The wider the range, or the smaller the panel, the fewer ticks per decade.
-    if few:
-        ticks: tuple[float, ...] = (1, 2, 5)
+    if ratio > _DECADES:
+        ticks: tuple[float, ...] = (1,)
+    elif few:
+        ticks = (1, 2, 5)
     elif ratio < 8:
         ticks = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
     else:
         ticks = (1, 1.5, 2, 3, 5, 7) if ratio < 30 else (1, 2, 5)
     axis.set_major_locator(LogLocator(base=10, subs=ticks))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_formatter(PLAIN)
     axis.set_minor_locator(NullLocator())
 
 
@@ -492,11 +534,9 @@ def as_svg(figure: Figure) -> bytes:
     """Return a figure as SVG alone."""
     with house_style():
         title = " ".join(figure.get_suptitle().split())
-        series = name_series(figure)
         svg = _saved(figure, "svg", {"Date": None, "Creator": None, "Title": title}).decode()
     description = escape(str(figure.get_label()) or title)
-    svg = svg.replace("</title>", f"</title>\n <desc>{description}</desc>", 1)
-    return with_titles(svg, series).encode()
+    return svg.replace("</title>", f"</title>\n <desc>{description}</desc>", 1).encode()
 
 
 def _compact(figure: Figure) -> bytes:

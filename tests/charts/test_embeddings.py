@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from ddr_cli.charts.style import class_look, rendered
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
-from ddr_cli.figures.embeddings import drawn_embeddings
-from ddr_cli.figures.run_figure import draw
-from ddr_cli.figures.style import class_look, rendered
+from ddr_cli.report.run_chart import draw
+from ddr_cli.report.run_embeddings import drawn_embeddings
 from ddr_cli.report.run_files import write_run
 
 LDA = {"name": "lda", "label": "FDA", "params": {"n_components": 2}}

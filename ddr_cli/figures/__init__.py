@@ -1,1 +1,0 @@
-"""Figures, one kind of chart per module."""
