@@ -69,46 +69,57 @@ def suite_rows(suite: Suite, folders: Mapping[Path, Manifest]) -> pd.DataFrame:
 
 def rows_in(folder: Path, manifest: Manifest) -> pd.DataFrame:
     """Return the rows of one folder, as `suite_rows` does."""
-    spec, suite = manifest.spec, manifest.spec["suite"]
-    trials = read_trials(folder, which="all")
-    methods = {method_name(each["label"]): each["label"] for each in spec["reducers"]}
-    scorers = [*spec["classifiers"], *spec["measures"]]
-    classifiers = {method_name(each["label"]): each["label"] for each in scorers}
-    own = trials["reducer_label"].map(methods).to_list()
+    spec, trials = manifest.spec, read_trials(folder, which="all")
+    own = trials["reducer_label"].map(_labels(spec["reducers"])).to_list()
+    scorers = _labels([*spec["classifiers"], *spec["measures"]])
+    grids = {each["label"]: [*each["grids"]] for each in spec["reducers"]}
     sizes = split_sizes(manifest, spec["split"]["kind"])
-    labels = trials[LABELS].astype(object) if LABELS in trials else pd.Series(dtype=object)
+
+    def column(name: str) -> pd.Series[Any]:
+        found: pd.Series[Any] = trials.get(name, pd.Series(None, trials.index, dtype=object))
+        return found
+
     found: dict[str, Any] = {
-        "suite": suite["name"],
-        "version": suite["version"],
-        "track": suite["track"],
-        "dataset": manifest.data.name if manifest.data else "",
-        "fingerprint": manifest.data.fingerprint if manifest.data else "",
+        **_origin(manifest),
         "method": own,
         "method_version": [manifest.versions.get(name) for name in own],
-        "classifier": trials["classifier_label"].map(classifiers).to_numpy(),
-        "tuned": trials["tuned"].notna().to_numpy() if "tuned" in trials else False,
-        LABELS: labels.where(labels.notna(), ALL).to_numpy() if len(labels) else ALL,
-        "control": trials["control"].to_numpy(),
+        "classifier": trials["classifier_label"].map(scorers),
+        "tuned": column("tuned").notna(),
+        LABELS: column(LABELS).astype(object).fillna(ALL),
+        "control": trials["control"],
         "n_train": sizes[0] if sizes else np.nan,
+        "setting": settings_of(trials, own, grids),
+        "train": column(TRAIN),
+        "width": column(_WIDTH_COLUMN),
+        **{name: column(name) for name in (*_CARRIED, *_SOMETIMES, *spec["metrics"])},
+        "inner_loss": column("inner_score").astype(float),
     }
-    grids = {each["label"]: [*each["grids"]] for each in spec["reducers"]}
-    found["setting"] = settings_of(trials, own, grids)
-    for name, column in {"train": TRAIN, "width": _WIDTH_COLUMN}.items():
-        found[name] = trials[column].to_numpy() if column in trials else None
-    for name in (*_CARRIED, *_SOMETIMES, *spec["metrics"]):
-        found[name] = trials[name].to_numpy() if name in trials else None
-    for column in dict.fromkeys(f"reducer.{name}" for each in grids.values() for name in each):
-        found[column] = trials[column].astype(object).to_numpy() if column in trials else None
-    found["inner_loss"] = np.nan
-    if "inner_score" in trials and spec["tune"]:
-        lower = lower_is_better(str(spec["tune"]["metric"]))
-        found["inner_loss"] = trials["inner_score"].to_numpy() * (1 if lower else -1)
+    for name in dict.fromkeys(f"reducer.{name}" for each in grids.values() for name in each):
+        found[name] = column(name).astype(object)
+    if spec["tune"] and not lower_is_better(str(spec["tune"]["metric"])):
+        found["inner_loss"] *= -1
     # A measure has values in its own column only.
     scored = trials["classifier"].isin([each["name"] for each in spec["classifiers"]])
     for metric in spec["metrics"]:
         if trials.loc[scored, metric].notna().any():
             found[f"floor_{metric}"] = manifest.majority.get(metric)
     return pd.DataFrame(found, index=trials.index)
+
+
+def _labels(items: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the label of each method by its name in tables."""
+    return {method_name(each["label"]): each["label"] for each in items}
+
+
+def _origin(manifest: Manifest) -> dict[str, Any]:
+    suite, data = manifest.spec["suite"], manifest.data
+    return {
+        "suite": suite["name"],
+        "version": suite["version"],
+        "track": suite["track"],
+        "dataset": data.name if data else "",
+        "fingerprint": data.fingerprint if data else "",
+    }
 
 
 def finished_splits(rows: pd.DataFrame) -> dict[str, int]:
