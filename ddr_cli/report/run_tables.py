@@ -232,9 +232,9 @@ def control_table(summary: Summary) -> Table | None:
         )
     elif found.high is not None and found.metric in WITH_BASELINE:
         notes.append(
-            "There are no scaled scores, because the class sizes are unknown: the card of "
-            f"{printable(summary.run.spec.dataset.name)} was not found from this folder, does not "
-            "state them, or has changed."
+            "There are no scaled scores, because the run does not state the score of the "
+            "majority-class baseline: add the sizes of the classes to the card of "
+            f"{printable(summary.run.spec.dataset.name)}, and repeat the run."
         )
     if "seen" in rows:
         notes.append(

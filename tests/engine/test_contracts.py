@@ -177,7 +177,7 @@ def test_the_command_says_what_a_failure_means(tmp_path):
         (["knm"], "Did you mean 'knn'"),
         (["knn", "--set", "n_neighbors=0"], "n_neighbors .*equal to 1"),
         (["sklearn.svm:SVC", "--set", "C=-1"], "'C' parameter of SVC must be"),
-        (["knn", "--set", "five"], "the form PARAMETER=VALUE"),
+        (["knn", "--set", "five"], "KEY=VALUE"),
     ],
 )
 def test_a_mistake_is_reported_in_one_sentence(words, says):

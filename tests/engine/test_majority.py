@@ -57,7 +57,7 @@ def test_failures_count_in_the_mean_and_are_counted(make_spec, run, tmp_path):
     page = write_report(tmp_path).page
     assert page is not None
     html = page.read_text(encoding="utf-8")
-    assert "3, failed on 3</td><td>failed</td>" in html
+    assert '3, failed on 3</td><td class="number">failed</td>' in html
 
 
 def test_a_papers_numbers_are_never_read_off_failures(make_spec, run, tmp_path):
