@@ -280,13 +280,19 @@ def runs(_: None) -> dict[str, Item | str]:
 
 def rows(_: None) -> dict[str, Item | str]:
     found: dict[str, Item | str] = {}
-    for path in sorted(RESULTS.rglob("trials.csv")):
+    from ddr_cli.suite.published import results_of
+
+    paths = {
+        path.parent.relative_to(top): path
+        for top in (RESULTS, results_of("lite", RESULTS))
+        for path in top.rglob("trials.csv")
+    }
+    for folder, path in sorted(paths.items()):
         files = (path, path.with_name("controls.csv"))
         both = [pd.read_csv(file, dtype=str, keep_default_na=False) for file in files]
         frame = pd.concat(both).drop(columns="trial_id")
         lines = sorted(json.dumps(row, sort_keys=True) for row in frame.to_dict("records"))
-        name = path.parent.relative_to(RESULTS).as_posix()
-        found[name] = {"rows": len(lines), "content": digest("\n".join(lines))}
+        found[folder.as_posix()] = {"rows": len(lines), "content": digest("\n".join(lines))}
     return found
 
 

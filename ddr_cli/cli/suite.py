@@ -210,7 +210,9 @@ def table(
     suite = load_suite(name, trust)
     # The table of choices also includes the classifiers on all features.
     more = {CLASSIFIER_TRACK} & suite.tracks.keys() if track == INDUCTIVE else ()
-    bench = benchmark_of(suite, folder_of(suite, out), tracks=[track, *more], only=only or ())
+    bench = benchmark_of(
+        suite, folder_of(suite, out), tracks=[track, *more], only=only or (), results=out
+    )
     board = leaderboard(
         bench.rows,
         classifier=classifier,
@@ -240,7 +242,7 @@ def page(
             "--rows",
             metavar="FILE",
             help="Instead of pages, write all results to FILE: one long table (.csv), or an "
-            "archive to publish (.zip).",
+            "archive to publish (.tar.xz).",
         ),
     ] = None,
     trust: Trust = False,
@@ -256,13 +258,13 @@ def page(
     from ddr_cli.suite.pages import write_benchmark
     from ddr_cli.suite.remaining import folder_of
 
-    if rows is not None and rows.suffix not in (".csv", ".zip"):
-        raise InputError(f"--rows {rows} must end in .csv or .zip.")
+    if rows is not None and not rows.name.endswith((".csv", ".tar.xz")):
+        raise InputError(f"--rows {rows} must end in .csv or .tar.xz.")
     suite = load_suite(name, trust)
     if rows is not None:
         _export(suite, out, rows)
         return
-    files, is_made = write_benchmark(benchmark_of(suite, folder_of(suite, out)), out)
+    files, is_made = write_benchmark(benchmark_of(suite, folder_of(suite, out), results=out), out)
     page = next(path for path in files if path.name == PAGE)
     told = "written" if is_made else "are up to date: no result, setting or code has changed"
     typer.echo(f"{len(files)} files {told}.\nThe leaderboard: {page}")
@@ -278,7 +280,7 @@ def _export(suite: Suite, out: Path, file: Path) -> None:
     from ddr_cli.suite.rows import long_rows
 
     folder = folder_of(suite, out)
-    if file.suffix == ".zip":
+    if file.suffix == ".xz":
         names = write_archive(suite, _parts(suite, out), folder, file)
         typer.echo(f"An archive of {len(names)} files:\n  {file}")
         return

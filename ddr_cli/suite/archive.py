@@ -1,10 +1,11 @@
-"""A suite's results in one zip file, with checksums and how to cite them."""
+"""A suite's results in one file, with checksums and how to cite them."""
 
 from __future__ import annotations
 
 import io
-import zipfile
+import tarfile
 from collections.abc import Sequence
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from ddr_cli.suite.submission import Submission
 
 
 def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: Path) -> list[str]:
-    """Write the rows of a suite's folder into a zip file; return the names of the files in it.
+    """Write the rows of a suite's folder into a .tar.xz file; return the names of the files in it.
 
     Its one folder can be used as a folder of results (`--out`).
     The same rows make the same bytes. Raises InputError if there are no rows, or if some are of an
@@ -54,14 +55,13 @@ def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: 
     files["CITATION.cff"] = _citation(suite, date).encode()
     sums = "".join(f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))
     files[SUMS] = sums.encode()
-    year, month, day = map(int, date.split("-"))
-    top = archive_name(suite.name, suite.version)
+    time = int(datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp())
     whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w") as archive:
+    with tarfile.open(fileobj=whole, mode="w:xz", preset=9) as archive:
         for name in sorted(files):
-            entry = zipfile.ZipInfo(f"{top}/{name}", (year, month, day, 0, 0, 0))
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, files[name], zipfile.ZIP_DEFLATED)
+            entry = tarfile.TarInfo(f"{archive_name(suite.name, suite.version)}/{name}")
+            entry.size, entry.mtime = len(files[name]), time
+            archive.addfile(entry, io.BytesIO(files[name]))
     atomic_write(file, whole.getvalue())
     return sorted(files)
 

@@ -505,12 +505,22 @@ def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def benchmark_of(
-    suite: Suite, folder: Path, *, tracks: Sequence[str] = (), only: Sequence[str] = ()
+    suite: Suite,
+    folder: Path,
+    *,
+    tracks: Sequence[str] = (),
+    only: Sequence[str] = (),
+    results: Path | None = None,
 ) -> Benchmark:
-    """Return the results in a suite's folder; an InputError if it has no rows."""
+    """Return the results in a suite's folder; an InputError if it has no rows.
+
+    Submitted methods are next to the folder, or in `results`.
+    """
     folders = folders_of(suite, folder, tracks=tracks, only=only)
     rows = suite_rows(suite, folders)
-    submitted = [Submission.read(path) for path in submissions_of(suite.name, folder.parent)]
+    places = {folder.parent, results or folder.parent}
+    paths = sorted(path for place in places for path in submissions_of(suite.name, place))
+    submitted = [Submission.read(path) for path in paths]
     joining: dict[str, list[pd.DataFrame]] = {"method": [], "ensemble": []}
     known = {}
     for each in submitted:

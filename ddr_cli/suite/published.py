@@ -6,10 +6,10 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
+from glob import escape
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from zipfile import is_zipfile
 
 from ddr_cli import __version__
 from ddr_cli.core.atomic import as_input_errors
@@ -19,21 +19,33 @@ from ddr_cli.data.store.sources import Sources
 from ddr_cli.suite.names import CARD, FOLDER, SUITE_FILE
 
 SUMS = "SHA256SUMS"
+ENDING = ".tar.xz"
 NO_ROWS = (
     "The suite has no results yet. 'ddr suite fetch' downloads the results of a shipped suite; "
     "'ddr suite run' runs the suite."
 )
 
 
-def archive_name(name: str, version: int) -> str:
+def archive_name(name: str, version: int | str) -> str:
     """Return the name of a suite's archive, without its ending."""
     return f"{FOLDER}{name}_v{version}"
 
 
 def results_of(name: str, out: Path) -> Path:
-    """Return the folder that contains a suite's: `out` or, if that has none, the fetched one."""
-    fetched = Sources.from_environment().cache_dir / "suites" / name
-    return out if (out / f"{FOLDER}{name}").is_dir() or not fetched.is_dir() else fetched
+    """Return the folder that contains a suite's.
+
+    It is `out`; or, if that has the suite's archive instead, the unpacked archive; or, if it has
+    neither, the fetched one.
+    """
+    kept = Sources.from_environment().cache_dir / "suites"
+    if (out / f"{FOLDER}{name}").is_dir():
+        return out
+    if archives := sorted(out.glob(f"{archive_name(escape(name), '*')}{ENDING}")):
+        unpacked = kept / f"{name}-{sha256(archives[-1].read_bytes()).hexdigest()[:16]}"
+        if not unpacked.is_dir():
+            _replace(unpacked, _verified(archives[-1], name))
+        return unpacked
+    return kept / name if (kept / name).is_dir() else out
 
 
 def submissions_of(name: str, results: Path) -> list[Path]:
@@ -56,7 +68,7 @@ def address_of(name: str, version: int) -> str:
         raise InputError(
             "ddr cannot find the published results. Name the archive with --from FILE_OR_URL."
         )
-    return f"{home}/releases/download/v{__version__}/{archive_name(name, version)}.zip"
+    return f"{home}/releases/download/v{__version__}/{archive_name(name, version)}{ENDING}"
 
 
 def fetch(suite: Path, source: str | None = None) -> tuple[Path, int]:
@@ -69,12 +81,19 @@ def fetch(suite: Path, source: str | None = None) -> tuple[Path, int]:
     name, version = suite.stem, int(stated[1]) if stated else 0
     sources = Sources.from_environment()
     place = sources.cache_dir / "suites" / name
+    with TemporaryDirectory() as aside:
+        source = source or address_of(name, version)
+        archive = _downloaded(source, Path(aside), sources) if "://" in source else Path(source)
+        files = _verified(archive, name, version)
+    _replace(place, files)
+    return place, len(files)
+
+
+def _replace(place: Path, files: Mapping[str, bytes]) -> None:
+    """Make these files, by their paths, the content of a folder, all or nothing."""
     with as_input_errors(place):
         place.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=place.parent, prefix=".") as aside:
-            source = source or address_of(name, version)
-            archive = _downloaded(source, Path(aside), sources) if "://" in source else Path(source)
-            files = _verified(archive, name, version)
             for inner, content in files.items():
                 path = Path(aside) / "new" / inner
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,14 +101,13 @@ def fetch(suite: Path, source: str | None = None) -> tuple[Path, int]:
             if place.exists():
                 place.rename(Path(aside) / "old")
             (Path(aside) / "new").rename(place)
-    return place, len(files)
 
 
 def _downloaded(url: str, folder: Path, sources: Sources) -> Path:
     from ddr_cli.data.card import CardFile, Url
     from ddr_cli.data.store.download import DownloadFailedError, download
 
-    path = folder / "archive.zip"
+    path = folder / f"archive{ENDING}"
     try:
         if sources.offline:
             raise DownloadFailedError(f"DDR_OFFLINE is set, so ddr does not download {url}")
@@ -101,14 +119,12 @@ def _downloaded(url: str, folder: Path, sources: Sources) -> Path:
     return path
 
 
-def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
+def _verified(archive: Path, name: str, version: int | None = None) -> Mapping[str, bytes]:
     """Return the files of an archive by their paths in it, below its one folder."""
     from ddr_cli.data.files import read_members
 
     if not archive.is_file():
         raise InputError(f"The archive {archive} does not exist.")
-    if not is_zipfile(archive):
-        raise InputError(f"{archive.name} is not a complete zip archive. Get the archive again.")
     files = {inner.partition("/")[2]: content for inner, content in read_members(archive)}
     sums = dict(line.split("  ")[::-1] for line in files.pop(SUMS, b"").decode().splitlines())
     wrong = [
@@ -121,7 +137,7 @@ def _verified(archive: Path, name: str, version: int) -> Mapping[str, bytes]:
         what = f"{wrong[0]} does not match its checksum" if wrong else "there are no checksums"
         raise InputError(f"{archive.name} is damaged: {what}. Get the archive again.")
     found = json.loads(files[record])["suite"]["version"] if record in files else None
-    if found != version:
+    if version is not None and found != version:
         has = "no results" if found is None else f"the results of version {found}"
         raise InputError(
             f"{archive.name} contains {has} of the suite {name}, but this version of ddr "

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from ddr_cli.comparison.names import method_name
+from ddr_cli.suite.published import results_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,7 +31,8 @@ def test_the_page_has_the_table_of_the_rows(routes):
 def test_the_suite_s_errors_are_those_of_its_journals(routes):
     rows = pd.read_csv(routes.RESULTS / f"{routes.NAME}.csv")
     rows = rows[(rows["dataset"] == "wine") & ~rows["tuned"]]
-    journal = pd.read_csv(ROOT / "results" / "suite_lite" / "wine" / "trials.csv", low_memory=False)
+    folder = results_of("lite", ROOT / "results") / "suite_lite"
+    journal = pd.read_csv(folder / "wine" / "trials.csv", low_memory=False)
     journal = journal[journal["tuned"].isna() & (journal["classifier"] == "knn")]
     assert len(rows) == len(routes.METHODS) * routes.SPLITS
     first = journal[journal["split"] == "fraction-0"].set_index("reducer_label")["error"]

@@ -119,8 +119,8 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     export = ddr_here("suite", "page", "small.yaml", "--rows", "rows.csv")
     assert export.stdout.startswith("A table of 26 rows")
     nowhere = ddr_here("suite", "page", "small.yaml", "--rows", ".")
-    assert (nowhere.returncode, ".csv or .zip" in nowhere.stderr) == (2, True)
-    frozen = ddr_here("suite", "page", "small.yaml", "--rows", "small.zip")
+    assert (nowhere.returncode, ".csv or .tar.xz" in nowhere.stderr) == (2, True)
+    frozen = ddr_here("suite", "page", "small.yaml", "--rows", "small.tar.xz")
     assert frozen.stdout.startswith("An archive of 14 files")
     page = ddr_here("suite", "page", "small.yaml")
     assert page.returncode == 0

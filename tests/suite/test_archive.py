@@ -1,7 +1,7 @@
 """A suite's archive contains all rows, and two archives of the same rows have the same bytes."""
 
 import hashlib
-import zipfile
+import tarfile
 
 import pytest
 import yaml
@@ -12,16 +12,18 @@ from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.remaining import parts_of
 
 
+def unpacked(file):
+    with tarfile.open(file) as archive:
+        return [(each.name, archive.extractfile(each).read()) for each in archive]
+
+
 def test_an_archive_holds_all_and_describes_it(tiny_suite, tmp_path):
     suite, folder = tiny_suite.suite, tiny_suite.folder
-    first, second = tmp_path / "a.zip", tmp_path / "b.zip"
+    first, second = tmp_path / "a.tar.xz", tmp_path / "b.tar.xz"
     names = write_archive(suite, parts_of(suite, folder), folder, first)
     write_archive(suite, parts_of(suite, folder), folder, second)
     assert first.read_bytes() == second.read_bytes()
-    with zipfile.ZipFile(first) as archive:
-        held = {
-            name.removeprefix("suite_tiny_v1/"): archive.read(name) for name in archive.namelist()
-        }
+    held = {name.removeprefix("suite_tiny_v1/"): content for name, content in unpacked(first)}
     assert sorted(held) == names
     sums = dict(reversed(line.split("  ")) for line in held["SHA256SUMS"].decode().splitlines())
     assert sums == {
@@ -42,5 +44,5 @@ def test_an_archive_is_not_made_of_stale_rows(tiny_suite, tmp_path):
     suite.path.write_text(suite.path.read_text().replace("version: 1", "version: 2"))
     later = load_suite(suite.path)
     with pytest.raises(InputError, match=r"^2 rows .*'ddr suite run tiny'"):
-        write_archive(later, parts_of(later, folder), folder, tmp_path / "a.zip")
-    assert not (tmp_path / "a.zip").exists()
+        write_archive(later, parts_of(later, folder), folder, tmp_path / "a.tar.xz")
+    assert not (tmp_path / "a.tar.xz").exists()

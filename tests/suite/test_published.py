@@ -1,6 +1,8 @@
 """The published rows of a suite are fetched, verified, and used if there are no other rows."""
 
-import zipfile
+import io
+import shutil
+import tarfile
 
 import pytest
 from typer.testing import CliRunner
@@ -24,7 +26,7 @@ def published(tiny_suite, tmp_path, monkeypatch):
     both = lambda folder: tiny if folder == "suites" else shipped(folder)  # noqa: E731
     monkeypatch.setattr("ddr_cli.spec.load.shipped_yaml", both)
     monkeypatch.setattr("ddr_cli.core.registry.shipped_yaml", both)
-    archive = tmp_path / "tiny.zip"
+    archive = tmp_path / "tiny.tar.xz"
     assert ddr("suite", "page", "tiny", "--rows", archive, "--out", tmp_path).exit_code == 0
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -33,12 +35,26 @@ def published(tiny_suite, tmp_path, monkeypatch):
 
 def changed(archive, name, old, new):
     """Write a copy of an archive in which a file is changed."""
-    with zipfile.ZipFile(archive) as before:
-        files = {each: before.read(each) for each in before.namelist()}
-    with zipfile.ZipFile(archive, "w") as after:
+    with tarfile.open(archive) as before:
+        files = {each.name: before.extractfile(each).read() for each in before}
+    with tarfile.open(archive, "w:xz") as after:
         for each, content in files.items():
             assert old in content or not each.endswith(name)
-            after.writestr(each, content.replace(old, new) if each.endswith(name) else content)
+            changed = content.replace(old, new) if each.endswith(name) else content
+            entry = tarfile.TarInfo(each)
+            entry.size = len(changed)
+            after.addfile(entry, io.BytesIO(changed))
+
+
+def test_an_archive_among_the_results_has_the_rows(published, tmp_path):
+    results = tmp_path / "elsewhere" / "results"
+    results.mkdir()
+    shutil.copy(published, results / "suite_tiny_v1.tar.xz")
+    for _ in range(2):
+        assert "1 data set\n" in ddr("suite", "table", "tiny").output
+    assert [path.name for path in results.iterdir()] == ["suite_tiny_v1.tar.xz"]
+    assert "2 of 2 trials" in ddr("suite", "run", "tiny").output
+    assert (results / "suite_tiny" / "iris" / "trials.csv").is_file()
 
 
 def test_every_command_uses_fetched_rows_where_there_are_no_others(published, tmp_path):
@@ -66,15 +82,15 @@ def test_an_archive_that_is_damaged_or_of_another_version_is_refused(published, 
     with pytest.raises(InputError, match=r"iris/trials.csv does not match its checksum"):
         fetch(suite, str(published))
     published.write_bytes(published.read_bytes()[:-50])
-    with pytest.raises(InputError, match="not a complete zip archive"):
+    with pytest.raises(InputError, match="damaged archive"):
         fetch(suite, str(published))
-    assert list((tmp_path / "cache" / "suites").iterdir()) == []
+    assert not (tmp_path / "cache" / "suites").exists()
 
 
 @pytest.mark.usefixtures("published")
 def test_without_a_connection_the_command_says_what_to_do(monkeypatch):
     monkeypatch.setenv("DDR_OFFLINE", "1")
-    done = ddr("suite", "fetch", "tiny", "--from", "https://localhost/tiny.zip")
+    done = ddr("suite", "fetch", "tiny", "--from", "https://localhost/tiny.tar.xz")
     assert (done.exit_code, "--from FILE_OR_URL" in done.output) == (2, True)
     assert len(done.output.splitlines()) == 1
 
@@ -86,4 +102,4 @@ def test_the_address_is_that_of_the_release_in_the_metadata(monkeypatch):
 
     monkeypatch.setattr("ddr_cli.suite.published.distribution", Installed)
     start, _, version = address_of("lite", 2).partition("/releases/download/v")
-    assert (start, version.endswith("/suite_lite_v2.zip")) == ("https://example.org/ddr", True)
+    assert (start, version.endswith("/suite_lite_v2.tar.xz")) == ("https://example.org/ddr", True)

@@ -149,8 +149,8 @@ def test_an_ensemble_is_ranked_apart_and_a_record_is_in_the_archive(submitted):
     assert (" Means " in leaderboard, " Means " in choices) == (False, True)
     edit(submitted / "card.yaml", "kind: ensemble", "kind: method")
     assert verify(submitted).exit_code == 0
-    assert ddr("suite", "page", "tiny.yaml", "--rows", "tiny.zip", "--out", ".").exit_code == 0
-    assert ddr("suite", "fetch", "tiny.yaml", "--from", "tiny.zip").exit_code == 0
+    assert ddr("suite", "page", "tiny.yaml", "--rows", "tiny.tar.xz", "--out", ".").exit_code == 0
+    assert ddr("suite", "fetch", "tiny.yaml", "--from", "tiny.tar.xz").exit_code == 0
     fetched = ddr("suite", "table", "tiny.yaml", "--out", "nowhere", "--json").stdout
     (row,) = (row for row in json.loads(fetched) if row["method"] == "Means")
     assert (row["verified"]["splits"], row["card"]["authors"]) == (1, "A. Author")
