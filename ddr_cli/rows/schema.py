@@ -49,6 +49,9 @@ SUMMARY: Columns = {
     "classifier": (str, "name of the classifier or measure; its parameters are classifier.*"),
     "classifier_label": (str, "the classifier's name in tables"),
     "control": (str, "the control that the row is; empty for a method"),
+    "split.train": (float, "size of the training set, if the spec varies it"),
+    "labels": (str, "labelled training samples per class, or all"),
+    "tuned": (bool, "whether the setting was selected on inner folds"),
     "split": (str, "family of splits, such as resample"),
     "metric": (str, "name of the metric"),
     "n": (int, "trials with a score"),
@@ -58,9 +61,16 @@ SUMMARY: Columns = {
     "sd": (float, "standard deviation over splits (n - 1)"),
     "low": (float, "lower end of the interval of single splits"),
     "high": (float, "upper end of the interval of single splits"),
+    "level": (float, "level of the interval of single splits"),
+    "interval": (str, "what varies between low and high"),
     "mean_low": (float, "lower end of the corrected interval of the mean"),
     "mean_high": (float, "upper end of the corrected interval of the mean"),
+    "mean_level": (float, "level of the interval of the mean"),
+    "mean_interval": (str, "how the interval of the mean is corrected"),
+    "chosen": (str, "the setting that was selected most often, if tuned"),
 }
+"""A row for each method, setting, family of splits and metric, and its parameters reducer.* and
+classifier.*."""
 
 VERDICTS: Columns = {
     # The entry of a paper's file, the same in both views.
@@ -117,3 +127,30 @@ VERDICTS: Columns = {
     "rows": (str, "the rows of the trial logs"),
 }
 """A row for each view of a printed number, a claim or a sub-claim of a paper."""
+
+_AGAINST = {
+    "difference": (float, "median difference of the metric over data sets"),
+    "wins": (float, "data sets on which the method is better"),
+    "equal": (float, "data sets on which both are equal"),
+    "losses": (float, "data sets on which the method is worse"),
+    "p": (float, "p-value of Wilcoxon's test over data sets"),
+    "p_holm": (float, "the p-value with Holm's correction"),
+}
+
+BOARD: Columns = {
+    "place": (int, "rank by score; equal scores share it"),
+    "method": (str, "label of the method"),
+    "datasets": (int, "data sets that count"),
+    "score": (float, "mean over data sets: 0 is the majority-class baseline, 1 is no error"),
+    "low": (float, "lower end of the score's bootstrap interval"),
+    "high": (float, "upper end of the score's bootstrap interval"),
+    "mean": (float, "mean of the metric over data sets"),
+    "rank_low": (float, "lower end of the rank's interval"),
+    "rank_high": (float, "upper end of the rank's interval"),
+    "first": (float, "fraction of resamples of the data sets in which the method ranks first"),
+    "failed": (float, "fraction of failed splits"),
+    "seconds": (float, "mean CPU time of a fit with its tuning"),
+    **{f"best_{name}": column for name, column in _AGAINST.items()},
+    **{f"baseline_{name}": column for name, column in _AGAINST.items()},
+}
+"""A row for each method of a track with one classifier; `best_` and `baseline_` compare it."""
