@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,7 +45,14 @@ def both(table: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
 
 def through(table: pd.DataFrame, view: View) -> Sequence[Any]:
     """Return the rows of a view, with the columns as attributes."""
-    return [*table[table["view"] == view].itertuples()]
+    rows = table[table["view"] == view].itertuples(name=None)
+    return [*map(_row_class(tuple(table.columns))._make, rows)]
+
+
+@cache
+def _row_class(columns: tuple[str, ...]) -> Any:
+    # A class for each of thousands of small tables would take most of the time of a report.
+    return namedtuple("Row", ("Index", *columns))
 
 
 def number_rows(artefact: Artefact, results: Sequence[NumberResult]) -> Iterator[dict[str, Any]]:
