@@ -57,7 +57,7 @@ def describe(
 
     def suite_text(name: str) -> str:
         text = load_suite(name, trust).describe()
-        return f"{text}\n\nrun it: ddr suite run {name}"
+        return f"{text}\n\nleaderboard: ddr suite table {name}"
 
     more = [(paper_names(), describe_paper), (shipped_yaml("suites"), suite_text)]
     text = (

@@ -108,7 +108,9 @@ def read_members(
             if content is not None and inner is not None and (wanted is None or wanted(inner)):
                 yield inner, content()
     except DAMAGE as error:
-        raise InputError(f"{path} is a damaged archive ({error}); copy it again.") from None
+        # The error of a file in no known format has a line for each format that was tried.
+        why = next(iter(str(error).splitlines()), "").rstrip(":")
+        raise InputError(f"{path} is a damaged archive ({why}); copy it again.") from None
     except OSError as error:
         raise unreadable(path, error) from None
 
