@@ -100,7 +100,7 @@ def test_a_suite_is_described_by_name_and_by_path(name, monkeypatch):
     shown = CliRunner().invoke(app, ["describe", name])
     assert shown.exit_code == 0
     assert shown.output.startswith("lite (suite, version ")
-    assert f"run it: ddr suite run {name}" in shown.output
+    assert f"leaderboard: ddr suite table {name}" in shown.output
 
 
 @pytest.mark.parametrize(
