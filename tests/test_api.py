@@ -23,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import ddr_cli
+from ddr_cli.core import own_code
 from ddr_cli.core.embedding import fit_transform
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import hash_of
@@ -436,6 +437,8 @@ def test_the_best_pipeline_runs_own_code_only_if_it_is_trusted(tmp_path, monkeyp
     code += "    def transform(self, X):\n        return X\n"
     (tmp_path / "mine.py").write_text(code)
     monkeypatch.chdir(tmp_path)
+    # A command of another test may have trusted all code in this process.
+    monkeypatch.setattr(own_code, "_trusted", set())
     spec = {**SPEC, "reducers": ["./mine.py:Mine"]}
     run = ddr_cli.run(spec, out="results", name="mine", trust=True)
     with pytest.raises(InputError, match="trust"):
