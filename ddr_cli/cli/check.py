@@ -25,7 +25,7 @@ from ddr_cli.core.own_code import located
 
 if TYPE_CHECKING:
     from ddr_cli.engine.contracts import Checked
-    from ddr_cli.report.table import Table
+    from ddr_cli.show.page import Grid
 
 
 def check(
@@ -75,14 +75,13 @@ def _show(checked: Checked) -> None:
     typer.echo(f"The method meets {held} requirements and fails {len(checked.failing)}.\n")
 
 
-def _table(checked: Checked) -> Table:
+def _table(checked: Checked) -> Grid:
     import pandas as pd
 
-    from ddr_cli.report.table import Table
-    from ddr_cli.show.page import Badge
+    from ddr_cli.show.page import Badge, Grid
 
     what = "a reducer" if checked.section == "reducers" else "a classifier"
     words = {True: Badge("yes", "good"), False: Badge("no", "bad"), None: Badge("-", "dim")}
     rows = [(each.contract, words[each.holds], each.note) for each in checked.findings]
     frame = pd.DataFrame(rows, columns=["contract", "holds", "how"])
-    return Table(frame, f"{checked.name} as {what}", left=("holds", "how"), narrow=True)
+    return Grid(frame, f"{checked.name} as {what}", left=("holds", "how"), narrow=True)

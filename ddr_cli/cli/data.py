@@ -66,7 +66,7 @@ def status(
     from rich.filesize import decimal
 
     from ddr_cli.data.status import dataset_status
-    from ddr_cli.report.table import Table
+    from ddr_cli.show.page import Grid
 
     cards = _cards(names, everything=not names)
     places = sources(offline=True)
@@ -86,7 +86,7 @@ def status(
         }
         for row in rows
     ]
-    table = Table(pd.DataFrame(records), left=("found", "licence"), narrow=True)
+    table = Grid(pd.DataFrame(records), left=("found", "licence"), narrow=True)
     print_table(console(), table)
     lines = sorted({f"{row['place']}: {row['folder']}" for row in rows if row["folder"]})
     absent = [row for row in rows if row["missing"]]

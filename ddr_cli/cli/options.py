@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ddr_cli.data import Sources
-    from ddr_cli.report.table import Table
+    from ddr_cli.show.page import Grid
     from ddr_cli.spec import Spec
     from ddr_cli.suite.definition import Suite
 
@@ -30,14 +30,6 @@ Made = TypeVar("Made")
 DEFAULT_CLASSIFIER = "knn"
 _LONGEST = 1_000_000  # longer YAML files are refused
 
-SpecName = Annotated[
-    str,
-    typer.Argument(
-        metavar="SPEC",
-        help="Path of a spec, or the name of a shipped spec.",
-        autocompletion=completion.specs,
-    ),
-]
 DatasetName = Annotated[
     str | None,
     typer.Option(
@@ -161,7 +153,7 @@ def console() -> Console:
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
-def print_table(screen: Console, table: Table) -> None:
+def print_table(screen: Console, table: Grid) -> None:
     """Print a table; its title and notes may use the full width of the screen."""
     from ddr_cli.show.terminal import show
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ddr_cli.engine import PlanFacts
-    from ddr_cli.report.table import Table
+    from ddr_cli.show.page import Grid
     from ddr_cli.spec import Spec
 
 
@@ -104,11 +104,11 @@ def _specs_of_suite(name: str, out: Path, trust: bool) -> list[tuple[Spec, Path]
         return [(spec, folder_of(suite, out)) for spec in suite.specs()]
 
 
-def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
+def _table(facts: Sequence[PlanFacts], out: Path) -> Grid:
     import pandas as pd
 
     from ddr_cli.engine.progress import duration
-    from ddr_cli.report.table import Table
+    from ddr_cli.show.page import Grid
 
     counted = ["trials", "fits", "done", "failed", "remaining"]
     if not any(each.failed for each in facts):
@@ -124,7 +124,7 @@ def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
     unknown = any(each.remaining and each.seconds_left is None for each in facts)
     parts = [duration(known)] * bool(known) + ["unknown"] * unknown
     headings = ["to do" if name == "remaining" else name for name in counted]
-    return Table(
+    return Grid(
         pd.DataFrame(rows, columns=["spec", "data set", *headings, "time left"]),
         f"Results in {out}",
         left=("data set",),

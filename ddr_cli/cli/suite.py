@@ -31,7 +31,7 @@ from ddr_cli.cli.run import exit_unless_done, new_failures
 from ddr_cli.core.errors import EXIT_FAILED, InputError
 
 if TYPE_CHECKING:
-    from ddr_cli.report.table import Table
+    from ddr_cli.show.page import Grid
     from ddr_cli.suite.definition import Suite
     from ddr_cli.suite.own_method import Joined
     from ddr_cli.suite.remaining import SuitePart
@@ -173,7 +173,7 @@ def show_status(name: str, out: Path, hours: float | None, *, as_json: bool, tru
         _print_shown(*status_shown(suite, parts, hours))
 
 
-def _print_shown(tables: list[Table], notes: list[str]) -> None:
+def _print_shown(tables: list[Grid], notes: list[str]) -> None:
     for each in tables:
         print_table(console(), each)
     for line in notes:
@@ -272,8 +272,8 @@ def page(
 
 def _export(suite: Suite, out: Path, file: Path) -> None:
     from ddr_cli.core.atomic import atomic_write
-    from ddr_cli.report.table import Table
     from ddr_cli.show.csv import csv
+    from ddr_cli.show.page import Grid
     from ddr_cli.suite.archive import write_archive
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.remaining import folder_of
@@ -285,7 +285,7 @@ def _export(suite: Suite, out: Path, file: Path) -> None:
         typer.echo(f"An archive of {len(names)} files:\n  {file}")
         return
     rows = long_rows(benchmark_of(suite, folder).trials)
-    atomic_write(file, csv(Table(rows)))
+    atomic_write(file, csv(Grid(rows)))
     typer.echo(f"A table of {len(rows)} rows:\n  {file}")
 
 
@@ -427,7 +427,7 @@ def verify(
     command shows both values, names the libraries whose versions differ, and exits with code 1.
     """
     from ddr_cli.engine import RunSettings
-    from ddr_cli.report.table import Table
+    from ddr_cli.show.page import Grid
     from ddr_cli.suite.submission import Submission, verify
 
     submission = Submission.read(folder)
@@ -435,7 +435,7 @@ def verify(
     suite = load_suite(submission.card.suite, trust)
     found = allowed(trust, lambda: verify(submission, suite, settings, splits=splits))
     if len(found.differences):
-        print_table(console(), Table(found.differences, left=("split", "classifier"), narrow=True))
+        print_table(console(), Grid(found.differences, left=("split", "classifier"), narrow=True))
     for line in found.problems:
         _print_error(line)
     if not found.is_equal:

@@ -23,10 +23,9 @@ from ddr_cli.comparison.names import (
 from ddr_cli.comparison.selection import TRACKS
 from ddr_cli.core.errors import counted, listed
 from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
-from ddr_cli.report.table import Table
 from ddr_cli.show import html
 from ddr_cli.show.markdown import markdown
-from ddr_cli.show.page import Text
+from ddr_cli.show.page import Grid, Text
 
 _ALPHA = 0.05
 
@@ -45,7 +44,7 @@ class ShownComparison(Comparison):
         return shown + Markup("").join(Markup("<p>{}</p>\n").format(note) for note in self.notes)
 
 
-def comparison_tables(found: Comparison) -> Iterator[Table]:
+def comparison_tables(found: Comparison) -> Iterator[Grid]:
     """Yield the differences of each run, then the pairs and the scores across data sets.
 
     Methods that used the unlabelled test set, and tuned methods, have separate tables.
@@ -75,7 +74,7 @@ def comparison_json(found: Comparison) -> str:
 # -- one run ---------------------------------------------------------------------------------------
 
 
-def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> Table:
+def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> Grid:
     metric = found.metric
     of_run = (found.differences["run"] == run) & (found.differences["track"] == track)
     differences = found.differences[of_run].set_index("method")
@@ -91,7 +90,7 @@ def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> Ta
     frame = pd.DataFrame(records, columns=columns).fillna("")
     title = f"{run}: {metric_axis(metric)}{_track_words(found, track)}"
     notes = tuple(_notes_of_a_run(found, differences, track, rows))
-    return Table(frame, title, notes, best=_best(rows["p_best"]), best_note=_best_note(rows))
+    return Grid(frame, title, notes, best=_best(rows["p_best"]), best_note=_best_note(rows))
 
 
 def _best(p_values: pd.Series[float]) -> frozenset[int]:
@@ -212,7 +211,7 @@ def _is_tuned(track: str) -> bool:
 # -- across data sets -----------------------------------------------------------------------------
 
 
-def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
+def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Grid:
     metric = found.metric
     frame = pd.DataFrame(
         [
@@ -235,7 +234,7 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
         *_power_words(found),
     ]
     title = f"Pairs across data sets: {metric_axis(metric)}{_track_words(found, track)}"
-    return Table(frame, title, tuple(below), left=("second",))
+    return Grid(frame, title, tuple(below), left=("second",))
 
 
 def _power_words(found: Comparison) -> Iterator[str]:
@@ -254,7 +253,7 @@ def _power_words(found: Comparison) -> Iterator[str]:
         yield f"With {most} data sets, 'p, Holm' cannot reach 0.05; it needs {needed}."
 
 
-def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.DataFrame) -> Table:
+def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.DataFrame) -> Grid:
     frame = pd.DataFrame(
         [
             {
@@ -286,9 +285,9 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame, pairs: pd.Da
     title = title.replace(" (%)", "")
     if apart.empty:
         below.append("No method differs from the best method at 5 % ('p, Holm' of the pairs).")
-        return Table(frame, title, tuple(below))
+        return Grid(frame, title, tuple(below))
     worse = scores["method"].isin(apart[["first", "second"]].to_numpy().ravel())
-    return Table(
+    return Grid(
         frame,
         title,
         tuple(below),

@@ -25,7 +25,7 @@ from ddr_cli.spec.estimators import PREFIXES, load_factory, registry_of, section
 
 if TYPE_CHECKING:
     from ddr_cli.evaluation.intrinsic_dimension import ClassDimension, DimensionEstimate
-    from ddr_cli.report.table import Table
+    from ddr_cli.show.page import Grid
 
 _SPLIT_EXAMPLES = {
     "predefined": ("",),
@@ -213,11 +213,11 @@ def _with_facts(head: str, facts: dict[str, Any]) -> str:
 # -- intrinsic dimensions -------------------------------------------------------------------------
 
 
-def dimension_table(dataset: str, classes: Sequence[ClassDimension]) -> Table:
+def dimension_table(dataset: str, classes: Sequence[ClassDimension]) -> Grid:
     """Return the estimates for the classes of a data set."""
     import pandas as pd
 
-    from ddr_cli.report.table import Table
+    from ddr_cli.show.page import Grid
 
     parts = [group.estimates["gmst"].components if group.estimates else 0 for group in classes]
     rows = [
@@ -230,7 +230,7 @@ def dimension_table(dataset: str, classes: Sequence[ClassDimension]) -> Table:
         | ({"parts": str(n or "")} if any(n > 1 for n in parts) else {})
         for group, n in zip(classes, parts, strict=True)
     ]
-    return Table(pd.DataFrame(rows), f"{dataset}: intrinsic dimension")
+    return Grid(pd.DataFrame(rows), f"{dataset}: intrinsic dimension")
 
 
 def _range(estimate: DimensionEstimate | None) -> str:

@@ -17,11 +17,11 @@ from ddr_cli.core.digests import code_digest, digest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
 from ddr_cli.report.notes import NO_NOTES, Notes
-from ddr_cli.report.table import Table
 from ddr_cli.rows.embeddings import EMBEDDINGS
 from ddr_cli.rows.log import TRIAL_FILES
 from ddr_cli.rows.manifest import MANIFEST
 from ddr_cli.show.csv import csv
+from ddr_cli.show.page import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,7 @@ def write_run(
         return draw(summary, notes)
 
     def table() -> Path:
-        return write_file(folder / "summary.csv", csv(Table(summary.rows)))
+        return write_file(folder / "summary.csv", csv(Grid(summary.rows)))
 
     files = write_figure(folder / "figure", source, drawn, table=table, unchanged=unchanged)
     found = against_controls(summary)

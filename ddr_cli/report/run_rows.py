@@ -165,8 +165,7 @@ class RunRows:
     def best(self) -> pd.DataFrame:
         """Return each method's best setting, over re-splits if there are any.
 
-        The columns are ``method``, ``mean``, ``setting`` and ``compared`` (their number), and, if
-        one parameter is swept, ``as good``: the settings within one Monte-Carlo error of the best.
+        The columns are ``method``, ``mean``, ``setting`` and ``compared`` (their number).
         """
         rows = self.rows[self.rows["family"].isin(self.families[-1:])].dropna(subset=["value"])
         names = self.name_rows(self.swept[0] if len(self.swept) == 1 else "")
@@ -181,10 +180,6 @@ class RunRows:
             }
             each = {"method": names[index], "mean": row["value"] / self.scale}
             each |= {"setting": setting_text(swept), "compared": len(own), "index": index}
-            if len(swept) == 1 and pd.api.types.is_numeric_dtype(own[self.swept[0]]):
-                near = own.loc[self.near_best(own), self.swept[0]]
-                ends = (self.value_text(self.swept[0], end) for end in near.agg(["min", "max"]))
-                each["as good"] = " to ".join(dict.fromkeys(ends))
             found.append(each)
         return pd.DataFrame(found).set_index("index") if found else pd.DataFrame()
 
@@ -287,12 +282,6 @@ def _rows_of(summary: Summary, metric: str, swept: Sequence[str], scale: float) 
         kind = rows.loc[index, "interval"].partition(" of ")[2]
         rows.loc[index, "interval"] = f"the range of {kind}"
     return rows
-
-
-def best_settings(summary: Summary, metric: str = "") -> pd.DataFrame:
-    """Return the best setting of each method of a run, for a table below its chart."""
-    rows = RunRows(summary, metric or summary.run.spec.plot.y, Notes())
-    return rows.best().reset_index(drop=True)
 
 
 def with_progress(run: Any, finding: str) -> str:

@@ -27,8 +27,8 @@ from ddr_cli.comparison.summary import (
 )
 from ddr_cli.core.errors import printable
 from ddr_cli.core.own_code import class_name
-from ddr_cli.report.table import Table
 from ddr_cli.rows.log import OK
+from ddr_cli.show.page import Grid
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.sweeps import COMPONENTS, TRAIN
 
@@ -43,7 +43,7 @@ _MOST_PLACES = 8
 # -- a run ----------------------------------------------------------------------------------------
 
 
-def run_table(summary: Summary) -> Table:
+def run_table(summary: Summary) -> Grid:
     """Return a run's first metric as a table: a row per setting, a column per family of splits.
 
     Classifiers have separate columns, too, if that gives at most four columns. If there are more
@@ -75,7 +75,7 @@ def run_table(summary: Summary) -> Table:
     else:
         frame, left = _all_of(cells, metric, down, [*across, *places, "split"])
     title = f"{run.spec.title or run.name}: {of_all}{partial}"
-    return Table(frame, title, (*_spread(cells), *_failures(summary, cells)), left)
+    return Grid(frame, title, (*_spread(cells), *_failures(summary, cells)), left)
 
 
 def _lost(summary: Summary, cells: pd.DataFrame) -> pd.DataFrame:
@@ -218,7 +218,7 @@ def _cell(row: Any, metric: str) -> str:
 # -- its methods against its controls -----------------------------------------------------------
 
 
-def control_table(summary: Summary) -> Table | None:
+def control_table(summary: Summary) -> Grid | None:
     """Return a run's methods compared with its controls, None if it has none."""
     found = against_controls(summary)
     if found is None or not {"scaled", "seen"} & set(found.rows):
@@ -264,6 +264,6 @@ def control_table(summary: Summary) -> Table | None:
             if name in rows:
                 record[head] = "" if pd.isna(row[name]) else f"{100 * row[name]:.1f}"
         records.append(record)
-    return Table(
+    return Grid(
         pd.DataFrame(records), "Methods compared with controls", tuple(notes), left=("setting",)
     )

@@ -20,10 +20,10 @@ from ddr_cli.core.progress import progress_bar
 from ddr_cli.report.chart import Chart, page_chart
 from ddr_cli.report.page import PAGE, short
 from ddr_cli.report.run_files import write_derived
-from ddr_cli.report.table import Table
 from ddr_cli.show.csv import csv
 from ddr_cli.show.html import page_environment, slug, table
 from ddr_cli.show.markdown import markdown
+from ddr_cli.show.page import Grid
 from ddr_cli.suite import charts
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import Suite
@@ -96,7 +96,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
         "pair_class": pair_class,
         "caption": caption,
         "equivalence": EQUIVALENCE,
-        "as_table": Table,
+        "as_table": Grid,
         "html_table": table,
     }
     environment = page_environment("ddr_cli.suite")
@@ -105,7 +105,7 @@ def _pages(bench: Benchmark) -> dict[str, bytes]:
         return environment.get_template(template).render(**shared | more)
 
     files: dict[str, str | bytes] = {
-        LEADERBOARD: csv(Table(_with_origin(suite, board))),
+        LEADERBOARD: csv(Grid(_with_origin(suite, board))),
         PICTURE: rendered(charts.draw_scores(bench, board))[1],
         MARKDOWN: markdown_page(bench, board),
         PAGE: page(
@@ -170,7 +170,7 @@ def markdown_page(bench: Benchmark, board: Leaderboard) -> str:
     return "\n\n".join(line.strip() for line in lines) + "\n"
 
 
-def _sizes_table(bench: Benchmark) -> Table:
+def _sizes_table(bench: Benchmark) -> Grid:
     """Return the number of data sets of each group, and the sizes of their training sets.
 
     A group of another track is left out, because the sizes may differ in that track.
@@ -192,7 +192,7 @@ def _sizes_table(bench: Benchmark) -> Table:
             if own and name not in bench.suite.tracks
         ]
     )
-    return Table(frame, "Sizes of the training sets")
+    return Grid(frame, "Sizes of the training sets")
 
 
 def _with_origin(suite: Suite, board: Leaderboard) -> pd.DataFrame:

@@ -21,8 +21,8 @@ from ddr_cli.core.errors import counted, listed
 from ddr_cli.engine.plan.growth import too_large
 from ddr_cli.engine.progress import duration
 from ddr_cli.report.page import short
-from ddr_cli.report.table import Table
 from ddr_cli.rows.log import OK
+from ddr_cli.show.page import Grid
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import Suite
 from ddr_cli.suite.leaderboard import Leaderboard, rank_text, ranks_text
@@ -35,7 +35,7 @@ ALIKE = "≈"
 
 def leaderboard_table(
     board: Leaderboard, *, most: int | None = None, own: str = "", wide: bool = False
-) -> Table:
+) -> Grid:
     """Return a leaderboard: its first `most` rows, the baseline, and your `own` method.
 
     A `wide` table also has how often each method is first, and marks the methods that cannot be
@@ -55,10 +55,10 @@ def leaderboard_table(
     title = f"{board.track}, {board.classifier}, {board.how}: {on}"
     if wide:
         frame = frame.rename(columns={"place": "rank", "ranks": "95 % of the rank"})
-    return Table(_headed(frame, board), title, left=("method",), narrow=True)
+    return Grid(_headed(frame, board), title, left=("method",), narrow=True)
 
 
-def choices_table(choices: pd.DataFrame, board: Leaderboard) -> Table:
+def choices_table(choices: pd.DataFrame, board: Leaderboard) -> Grid:
     """Return what a user could do instead of using one method, as `Benchmark.choices_of` has it."""
     records = [
         {
@@ -71,7 +71,7 @@ def choices_table(choices: pd.DataFrame, board: Leaderboard) -> Table:
         for row in choices.to_dict("records")
     ]
     frame = _headed(pd.DataFrame(records), board).rename(columns={"method": "choice"})
-    return Table(frame, "Alternatives to one fixed method", narrow=True)
+    return Grid(frame, "Alternatives to one fixed method", narrow=True)
 
 
 def _headed(frame: pd.DataFrame, board: Leaderboard) -> pd.DataFrame:
@@ -147,7 +147,7 @@ def leaderboard_notes(
     return lines
 
 
-def board_shown(bench: Benchmark, board: Leaderboard) -> tuple[list[Table], list[str]]:
+def board_shown(bench: Benchmark, board: Leaderboard) -> tuple[list[Grid], list[str]]:
     """Return the tables and the notes of a leaderboard."""
     tables = [leaderboard_table(board)]
     if len(found := bench.choices_of(board)):
@@ -237,7 +237,7 @@ _SOURCES = {
 }
 
 
-def plan_tables(table: pd.DataFrame) -> Iterator[Table]:
+def plan_tables(table: pd.DataFrame) -> Iterator[Grid]:
     """Yield the CPU time of a plan by method and by data set, the most expensive first."""
     whole = table.assign(whole=table["seconds"] * table["splits"], unknown=table["seconds"].isna())
     for by in (["method"], ["track", "dataset"]):
@@ -250,7 +250,7 @@ def plan_tables(table: pd.DataFrame) -> Iterator[Table]:
         names = [name.replace("dataset", "data set") for name in by]
         shown.columns = pd.Index([*names, "CPU time", "to do", "unknown"])
         total = ("all", *[""] * (len(by) - 1), *totals)
-        yield Table(shown, left=tuple(names), total=total, narrow=True)
+        yield Grid(shown, left=tuple(names), total=total, narrow=True)
 
 
 def plan_notes(table: pd.DataFrame) -> list[str]:
@@ -290,18 +290,18 @@ def covered(parts: Sequence[SuitePart], table: pd.DataFrame, hours: float) -> st
     return f"{hours:g} CPU hours cover all remaining work{known}, and leave {duration(left)}"
 
 
-def status_tables(parts: Sequence[SuitePart]) -> Iterator[Table]:
+def status_tables(parts: Sequence[SuitePart]) -> Iterator[Grid]:
     """Yield the progress of a suite by data set and by method."""
     tallies = pd.concat({part.spec.name: part.tallies for part in parts}, names=["data set"])
     for by in ("data set", "method"):
         sums = tallies.groupby(level=by, sort=False).sum()
         totals = (f"{len(sums)} in all", *map(str, sums.sum()))
-        yield Table(sums.astype(str).replace("0", "").reset_index(), total=totals, narrow=True)
+        yield Grid(sums.astype(str).replace("0", "").reset_index(), total=totals, narrow=True)
 
 
 def status_shown(
     suite: Suite, parts: Sequence[SuitePart], hours: float | None = None
-) -> tuple[list[Table], list[str]]:
+) -> tuple[list[Grid], list[str]]:
     """Return the tables and notes of the progress, with costs for a budget of CPU hours."""
     tables = [*status_tables(parts)]
     notes = [*size_notes(suite, parts), progress_line(suite, parts)]
